@@ -10,7 +10,7 @@ bool ac_gpu_attention_fits(const ac_attend *v)
 {
     const ac_attention *a = &v->a;
     return v->L->target->isa == AC_ISA_CUDA && !v->L->exact && a->depth <= MOST_COLUMNS && a->width <= MOST_COLUMNS &&
-           a->batch * a->groups * (ac_align_up(a->heads * a->rows, ROWS) / ROWS) <= INT32_MAX;
+           ac_attend_blocks(a) <= INT32_MAX;
 }
 
 /* ------------------------------------------------------------------ sizes */
@@ -48,9 +48,7 @@ static void choose(tiles *s)
     s->pitch = odd_quads(s->depth);
     s->q_pitch = odd_quads(s->depth * s->chunks);
     choose_keys(s, a->keys);
-    s->slices = 1;
-    while (2 * s->slices * (s->width / 2) <= THREADS && s->slices < LEAST_KEYS)
-        s->slices *= 2;
+    s->slices = slices_of(s);
 }
 
 static void open_buffers(tiles *s)
@@ -252,20 +250,13 @@ static void weigh(const tiles *s, ac_x first)
 
 /* ------------------------------------------------------------------ values */
 
-static int32_t lanes_of(const tiles *s)
-{
-    return s->width / 2; /* of a slice: two groups of rows, width / 4 of columns */
-}
-
 /* Four rows and columns of a thread's slice of the tile. */
 static void multiply_values(const tiles *s, int32_t part, ac_x at)
 {
     ac_lb *b = s->b;
-    const int32_t lanes = lanes_of(s), n = s->keys / s->slices;
-    const ac_x t = open_phase(s), slice = over(s, t, lanes), row = times(s, rest(s, t, 2), QUAD),
-               column = times(s, over(s, rest(s, t, lanes), 2), QUAD);
-    ac_x acc[QUAD * QUAD];
-    ac_lb_if(b, lanes * s->slices < THREADS ? ac_lb_lt(b, t, num(s, lanes * s->slices)) : ac_lb_int(b, AC_BOOL, 1));
+    const int32_t n = s->keys / s->slices;
+    ac_x row, column, acc[QUAD * QUAD];
+    const ac_x t = open_phase(s), slice = open_slice(s, t, &row, &column);
     for (int32_t k = 0; k < QUAD * QUAD; k++)
         acc[k] = ac_lb_var(b, "o", held(s, s->out, t, part * QUAD * QUAD + k));
     const ac_x i = ac_lb_for(b, "i", num(s, 0), num(s, n), 1, AC_MARK_SERIAL);
@@ -286,11 +277,9 @@ static void multiply_values(const tiles *s, int32_t part, ac_x at)
 static void gather(const tiles *s)
 {
     ac_lb *b = s->b;
-    const int32_t lanes = lanes_of(s), wide = s->width * s->parts;
-    ac_x t = open_phase(s);
-    const ac_x slice = over(s, t, lanes), row = times(s, rest(s, t, 2), QUAD),
-               column = times(s, over(s, rest(s, t, lanes), 2), QUAD);
-    ac_lb_if(b, lanes * s->slices < THREADS ? ac_lb_lt(b, t, num(s, lanes * s->slices)) : ac_lb_int(b, AC_BOOL, 1));
+    const int32_t wide = s->width * s->parts;
+    ac_x t = open_phase(s), row, column;
+    const ac_x slice = open_slice(s, t, &row, &column);
     for (int32_t k = 0; k < QUAD * QUAD * s->parts; k++) {
         const ac_x r = ac_lb_add(b, times(s, slice, ROWS), plus(s, row, k / QUAD % QUAD));
         const ac_x c = plus(s, column, k / (QUAD * QUAD) * s->width + k % QUAD);
@@ -340,12 +329,7 @@ int ac_gpu_attention_tiles(ac_attend *v)
     ac_lb *b = s.b;
     choose(&s);
     open_buffers(&s);
-    const int64_t blocks = ac_align_up(s.rows, ROWS) / ROWS;
-    const ac_x block = ac_lb_for(b, "g", num(&s, 0), num(&s, v->a.batch * v->a.groups * blocks), 1, AC_MARK_GRID);
-    const ac_x matrix = over(&s, block, blocks);
-    s.row = times(&s, rest(&s, block, blocks), ROWS);
-    s.group = rest(&s, matrix, v->a.groups);
-    s.batch = over(&s, matrix, v->a.groups);
+    ac_attend_open_grid(&s);
     load_queries(&s);
     const ac_x first = ac_lb_for(b, "first", num(&s, 0), num(&s, v->a.keys), s.span, AC_MARK_SERIAL);
     add_span(&s, first);

@@ -1,6 +1,28 @@
 /* attention_load.c - loads of queries, keys and values of an attention into shared memory, and its results. */
 #include "ir/lower/gpu/attention_parts.h"
 
+/* Blocks of a group. */
+static int64_t blocks_of(const ac_attention *a)
+{
+    return ac_align_up(a->heads * a->rows, ROWS) / ROWS;
+}
+
+int64_t ac_attend_blocks(const ac_attention *a)
+{
+    return a->batch * a->groups * blocks_of(a);
+}
+
+void ac_attend_open_grid(tiles *s)
+{
+    const ac_attention *a = &s->v->a;
+    const int64_t blocks = blocks_of(a);
+    const ac_x block = ac_lb_for(s->b, "g", num(s, 0), num(s, ac_attend_blocks(a)), 1, AC_MARK_GRID),
+               matrix = over(s, block, blocks);
+    s->row = times(s, rest(s, block, blocks), ROWS);
+    s->group = rest(s, matrix, a->groups);
+    s->batch = over(s, matrix, a->groups);
+}
+
 bool ac_attend_by_quads(const tiles *s, int32_t i, int64_t columns)
 {
     const ac_attention_at *at = &s->v->a.at[i];

@@ -88,7 +88,33 @@ static inline int32_t odd_quads(int32_t columns)
     return columns / QUAD % 2 ? columns : columns + QUAD;
 }
 
-/* attention_load.c. True if four neighbouring columns of operand i are one aligned load. */
+/* Lanes of a slice of values: two groups of four rows, width / 4 of columns. Slices of a tile, at most LEAST_KEYS. */
+static inline int32_t lanes_of(const tiles *s)
+{
+    return s->width / 2;
+}
+static inline int32_t slices_of(const tiles *s)
+{
+    int32_t n = 1;
+    while (2 * n * lanes_of(s) <= THREADS && n < LEAST_KEYS)
+        n *= 2;
+    return n;
+}
+/* The slice of a thread, and the first of its four rows and columns there; opens a branch. */
+static inline ac_x open_slice(const tiles *s, ac_x t, ac_x *row, ac_x *column)
+{
+    const int32_t lanes = lanes_of(s), all = lanes * s->slices;
+    const ac_x slice = over(s, t, lanes);
+    *row = times(s, rest(s, t, 2), QUAD);
+    *column = times(s, over(s, rest(s, t, lanes), 2), QUAD);
+    ac_lb_if(s->b, all < THREADS ? ac_lb_lt(s->b, t, num(s, all)) : ac_lb_int(s->b, AC_BOOL, 1));
+    return slice;
+}
+
+/* attention_load.c. Opens the grid loop: sets batch, group and first row of the block. Blocks of an attention. */
+void ac_attend_open_grid(tiles *s);
+int64_t ac_attend_blocks(const ac_attention *a);
+/* True if four neighbouring columns of operand i are one aligned load. */
 bool ac_attend_by_quads(const tiles *s, int32_t i, int64_t columns);
 /* ... and can be a late store: it is of f32. */
 bool ac_attend_copies(const tiles *s, int32_t i, int64_t columns);

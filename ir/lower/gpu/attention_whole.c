@@ -21,12 +21,11 @@ static void sizes(whole *w, ac_attend *v)
 {
     const ac_attention *a = &v->a;
     tiles *s = &w->s;
-    *s = (tiles){.v = v, .L = v->L, .b = &v->L->b, .rows = a->heads * a->rows, .chunks = 1, .parts = 1, .slices = 1};
+    *s = (tiles){.v = v, .L = v->L, .b = &v->L->b, .rows = a->heads * a->rows, .chunks = 1, .parts = 1};
     s->depth = (int32_t)ac_align_up(a->depth, QUAD);
     s->width = (int32_t)ac_align_up(a->width, QUAD);
     s->pitch = s->q_pitch = odd_quads(s->depth);
-    while (2 * s->slices * (s->width / 2) <= THREADS && s->slices < LEAST_KEYS)
-        s->slices *= 2;
+    s->slices = slices_of(s);
     w->keys = a->keys;
     w->per = (int32_t)ac_gpu_over(a->keys, LEAST_KEYS);
     w->steps = ac_gpu_over(a->keys, s->slices);
@@ -47,12 +46,10 @@ static int64_t words(const whole *w)
 
 bool ac_gpu_attention_is_whole(ac_attend *v)
 {
-    const ac_attention *a = &v->a;
     whole w;
     sizes(&w, v);
-    const int64_t blocks = a->batch * a->groups * (ac_align_up(w.s.rows, ROWS) / ROWS);
     return w.per <= MOST_PER && words(&w) * 4 <= v->L->target->shared_bytes &&
-           blocks <= MOST_WAVES * ac_gpu_machine_of(v->L->target)->units;
+           ac_attend_blocks(&v->a) <= MOST_WAVES * ac_gpu_machine_of(v->L->target)->units;
 }
 
 static void open_buffers(whole *w)
@@ -274,11 +271,8 @@ static void add_values(const whole *w)
 {
     const tiles *s = &w->s;
     ac_lb *b = s->b;
-    const int32_t lanes = s->width / 2; /* of a slice: two groups of rows, width / 4 of columns */
-    const ac_x t = open_phase(s), slice = over(s, t, lanes), row = first_row(w, t),
-               column = times(s, over(s, rest(s, t, lanes), 2), QUAD);
-    ac_x acc[QUAD * QUAD];
-    ac_lb_if(b, lanes * s->slices < THREADS ? ac_lb_lt(b, t, num(s, lanes * s->slices)) : ac_lb_int(b, AC_BOOL, 1));
+    ac_x row, column, acc[QUAD * QUAD];
+    const ac_x t = open_phase(s), slice = open_slice(s, t, &row, &column);
     for (int32_t k = 0; k < QUAD * QUAD; k++)
         acc[k] = ac_lb_var(b, "o", ac_lb_f32(b, 0));
     const ac_x p_at = ac_lb_add(b, times(s, slice, ROWS), row), v_at = ac_lb_add(b, times(s, slice, s->width), column);
@@ -313,12 +307,7 @@ int ac_gpu_attention_whole(ac_attend *v)
                   values[] = {AC_ATTENTION_V, AC_ATTENTION_PAST_V};
     for (int32_t i = 0; i < 3; i++)
         w.late |= ac_attend_copies(s, keys[i], v->a.depth) || (i < 2 && ac_attend_copies(s, values[i], v->a.width));
-    const int64_t blocks = ac_align_up(s->rows, ROWS) / ROWS;
-    const ac_x block = ac_lb_for(s->b, "g", num(s, 0), num(s, v->a.batch * v->a.groups * blocks), 1, AC_MARK_GRID);
-    const ac_x matrix = over(s, block, blocks);
-    s->row = times(s, rest(s, block, blocks), ROWS);
-    s->group = rest(s, matrix, v->a.groups);
-    s->batch = over(s, matrix, v->a.groups);
+    ac_attend_open_grid(s);
     copy_operands(&w);
     find_scores(&w);
     reduce(&w, ac_lb_max, 0, 1);
