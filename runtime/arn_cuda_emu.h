@@ -26,7 +26,6 @@ extern struct arn_emu_index arn_emu_thread, arn_emu_block;
 #define ARN_OF(type, name, rank)            ((type *)arn_emu_of(name, (uint32_t)(rank), sizeof(type)))
 #define arn_cluster_begin()                 arn_emu_cluster_barrier(__LINE__)
 #define arn_cluster_wait()                  arn_emu_cluster_barrier(__LINE__)
-#define arn_cluster_begin()                 arn_emu_cluster_barrier(__LINE__)
 #define ARN_SHARED(type, name, count)       type *const name = (type *)arn_emu_shared(sizeof(type) * (size_t)(count))
 #define ARN_DYNAMIC(type, name, count, at) \
     type *const name = (type *)arn_emu_dynamic(at, sizeof(type) * (size_t)(count))
