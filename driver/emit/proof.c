@@ -30,14 +30,8 @@ static int prove(const ac_made *a)
 /* compile: the object if --emit has it, and no C */
 static const char *backend_of(const ac_made *a)
 {
-    const char *emit = a->opt->emit ? a->opt->emit : "";
-    bool object = false, c = !*emit;
-    for (const char *at = emit; *at; at += strcspn(at, ","), at += *at == ',') {
-        const size_t n = strcspn(at, ",");
-        object |= n == 1 && *at == 'o';
-        c |= n == 1 && *at == 'c';
-    }
-    return object && !c ? "llvm" : a->opt->backend;
+    const char *emit = a->opt->emit;
+    return ac_emits(emit, "o") && !ac_emits(emit, "c") ? "llvm" : a->opt->backend;
 }
 
 int ac_time_of_run(const ac_made *a, ac_timed *t)
