@@ -33,6 +33,11 @@ const ac_core_cost *ac_core_find(const char *target)
     return NULL;
 }
 
+bool ac_timing_has_cycles(const char *core)
+{
+    return ac_core_find(core) != NULL;
+}
+
 static ac_cost row_of(const ac_insn *in)
 {
     static const uint8_t ROW[AC_K_COUNT] = {[AC_K_MUL] = AC_C_MUL,

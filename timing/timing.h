@@ -59,6 +59,7 @@ typedef struct ac_timing {
 } ac_timing;
 
 int ac_timing_walk(ac_ctx *cx, const ac_timing_task *task, ac_timing *out);
+bool ac_timing_has_cycles(const char *core); /* cores.def has a row for the target */
 /* No branch and no address depends on data. */
 static inline bool ac_timing_is_constant(const ac_timing *t)
 {
