@@ -80,8 +80,10 @@ bool ac_decode_thumb_wide(uint32_t address, uint32_t first, uint32_t second, ac_
 bool ac_decode_thumb_fp(uint32_t address, uint32_t first, uint32_t second, ac_insn *in);
 bool ac_decode_riscv(uint32_t address, const uint8_t *at, size_t n, ac_insn *in);
 
-/* Arm: one operand and result of the usual form; fills reads and writes from the registers and from sets. */
-void ac_insn_sets(ac_insn *in);
+/* Of Arm */
+ac_regs ac_condition_reads(uint8_t cond); /* flags */
+bool ac_insn_jumps(const ac_insn *in);    /* to an address in a register or in memory */
+
 static inline uint32_t ac_bits(uint32_t x, int low, int n)
 {
     return x >> low & ((1u << n) - 1);

@@ -41,12 +41,6 @@ static void link_to(graph *g, int32_t i, int32_t to)
     n->next[n->n_next++] = to;
 }
 
-static bool ends_call(const ac_insn *in)
-{
-    return ac_op_kind_of[in->op] == AC_K_JUMP || (in->op == AC_T_MANY && in->load && !in->option && in->imm & 0x8000) ||
-           (in->op == AC_T_ACCESS && in->load && in->rd == AC_PC);
-}
-
 static void expand(graph *g, int32_t i)
 {
     const uint32_t pc = g->node.item[i].pc;
@@ -56,7 +50,7 @@ static void expand(graph *g, int32_t i)
         link_to(g, i, EXIT);
         return;
     }
-    const bool arm = !g->w->elf.riscv, ends = arm ? ends_call(in) : ac_op_kind_of[in->op] == AC_K_JUMP;
+    const bool ends = g->w->elf.riscv ? ac_op_kind_of[in->op] == AC_K_JUMP : ac_insn_jumps(in);
     const bool always = in->op == AC_T_B && in->cond == AC_ALWAYS;
     const uint8_t rest = in->op == AC_T_IT ? (uint8_t)(4 - __builtin_ctz(in->imm)) : in_it ? (uint8_t)(in_it - 1) : 0;
     if (ends)

@@ -3,7 +3,7 @@
 #include "timing/insn.h"
 
 /* Reads and writes of an operation with two registers and an operand of the usual form. */
-void ac_insn_sets(ac_insn *in)
+static void usual_sets(ac_insn *in)
 {
     const bool logical = in->op == AC_T_MOV || in->op == AC_T_MVN || in->op == AC_T_AND || in->op == AC_T_ORR ||
                          in->op == AC_T_ORN || in->op == AC_T_EOR || in->op == AC_T_BIC || in->op == AC_T_SHIFT;
@@ -258,14 +258,13 @@ static bool narrow(uint32_t address, uint32_t h, ac_insn *in)
 /* The sets of accesses, lists and branches. */
 static void other_sets(ac_insn *in)
 {
-    static const ac_regs BY[] = {AC_F_NZ, AC_F_C, AC_F_NZ, AC_F_V, AC_F_NZ | AC_F_C, AC_F_NZ | AC_F_V, AC_FLAGS, 0};
     const ac_regs base = in->write_back || in->post ? AC_REG(in->rn) : 0;
     if (in->reads || in->writes) /* of floats */
         return;
     in->reads = AC_REG(in->rn) | AC_REG(in->rm);
     in->writes = base;
     if (in->op == AC_T_B)
-        in->reads = BY[in->cond >> 1];
+        in->reads = ac_condition_reads(in->cond);
     else if (in->op == AC_T_BL || in->op == AC_T_BLX)
         in->writes = AC_REG(AC_LR);
     else if (in->op == AC_T_ACCESS && in->load)
@@ -294,6 +293,6 @@ bool ac_decode_thumb(uint32_t address, const uint8_t *at, size_t n, ac_insn *in)
     if (in->op >= AC_T_ACCESS && in->op <= AC_T_IT)
         other_sets(in);
     else if (!in->reads && !in->writes)
-        ac_insn_sets(in);
+        usual_sets(in);
     return true;
 }

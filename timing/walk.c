@@ -169,18 +169,10 @@ static int branch(ac_walk *w, const ac_insn *in)
 
 /* ------------------------------------------------------------------ IT blocks */
 
-static ac_regs read_by(uint8_t cond)
-{
-    static const ac_regs BY[] = {AC_F_NZ, AC_F_C, AC_F_NZ, AC_F_V, AC_F_NZ | AC_F_C, AC_F_NZ | AC_F_V, AC_FLAGS, 0};
-    return BY[cond >> 1];
-}
-
 static bool leaves(const ac_insn *in)
 {
     const ac_op_kind kind = ac_op_kind_of[in->op];
-    return kind == AC_K_BRANCH || kind == AC_K_CALL || kind == AC_K_JUMP ||
-           (in->op == AC_T_MANY && in->load && !in->option && in->imm & 0x8000) ||
-           (in->op == AC_T_ACCESS && in->load && in->rd == AC_PC);
+    return kind == AC_K_BRANCH || kind == AC_K_CALL || ac_insn_jumps(in);
 }
 
 /* Data decides whether it happens: results are unknown unless they stay equal. */
@@ -213,10 +205,8 @@ static int step_in_it(ac_walk *w, const ac_insn *in)
 {
     const uint8_t cond = (uint8_t)(w->s.it >> 4);
     w->s.it = (uint8_t)(w->s.it & 7 ? (w->s.it & 0xe0) | (w->s.it << 1 & 0x1f) : 0);
-    if (leaves(in) && w->s.unknown & read_by(cond))
-        return fork_at(w, in);
-    if (w->s.unknown & read_by(cond))
-        return maybe(w, in);
+    if (w->s.unknown & ac_condition_reads(cond))
+        return leaves(in) ? fork_at(w, in) : maybe(w, in);
     if (ac_condition(&w->s, cond))
         return in->op == AC_T_B && in->cond != AC_ALWAYS ? branch(w, in)
                                                          : ac_walk_perform(w, in, in->sets == AC_SETS_FLAGS);
