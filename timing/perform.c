@@ -2,14 +2,12 @@
  * operand is; see walk.h. */
 #include "timing/walk.h"
 
-enum { CALLS = 4096 };
-
 /* ------------------------------------------------------------------ jumps */
 
 static int enter(ac_walk *w, uint32_t back, uint32_t target)
 {
-    if (w->s.depth == CALLS)
-        return ac_walk_error(w, w->s.pc, "more than %d calls within each other", CALLS);
+    if (w->s.depth == AC_CALLS)
+        return ac_walk_error(w, w->s.pc, "more than %d calls within each other", AC_CALLS);
     if (w->s.depth == 1)
         w->step = target;
     w->calls[w->s.depth++] = back;
@@ -108,8 +106,7 @@ void ac_walk_forget(ac_walk *w, ac_regs what)
 static int anywhere(ac_walk *w, const ac_insn *in)
 {
     ac_walk_found(w, AC_FINDING_ADDRESS, w->s.pc, 0, 0);
-    if (in->op == AC_T_MANY || w->s.unknown & AC_REG(w->elf.riscv ? AC_RV_SP : AC_SP) ||
-        (!w->elf.riscv && in->load && in->rd == AC_PC))
+    if (in->op == AC_T_MANY || w->s.unknown & AC_REG(ac_walk_sp(w)) || (!w->elf.riscv && in->load && in->rd == AC_PC))
         return ac_walk_error(w, w->s.pc, "data decides where the stack or the next instruction is");
     if (!in->load)
         return ac_walk_error(w, w->s.pc, "data decides where a store goes");

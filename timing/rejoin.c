@@ -181,5 +181,5 @@ ac_stop ac_walk_rejoin(ac_walk *w, uint32_t pc)
     if (i == w->meets.n)
         ac_push(w->cx->region, &w->meets, find(w, pc));
     const ac_meet *m = &w->meets.item[i];
-    return (ac_stop){.pc = m->at, .early = m->loop, .sp = w->s.v[w->elf.riscv ? AC_RV_SP : AC_SP], .depth = w->s.depth};
+    return (ac_stop){.pc = m->at, .early = m->loop, .sp = w->s.v[ac_walk_sp(w)], .depth = w->s.depth};
 }

@@ -3,7 +3,7 @@
 
 #include <stdlib.h>
 
-enum { STACK = 1 << 20, CALLS = 4096, POINTERS = 16 };
+enum { STACK = 1 << 20, POINTERS = 16 };
 static const int64_t LONGEST = INT64_C(1) << 36;
 
 static int load_program(ac_walk *w)
@@ -74,7 +74,7 @@ static int add_memories(ac_walk *w, uint32_t *structure)
 
 static int start(ac_walk *w, uint32_t at)
 {
-    enum { STACK_AT = 0x60000000, LR = 14, A0 = 10 };
+    enum { STACK_AT = 0x60000000, A0 = 10 };
     uint32_t structure = 0;
     AC_TRY(add_memories(w, &structure));
     ac_mem_block *stack = add_free(w, STACK_AT, STACK, 16), *end = stack ? add_free(w, STACK_AT, 16, 16) : NULL;
@@ -83,14 +83,13 @@ static int start(ac_walk *w, uint32_t at)
     stack->writable = true;
     ac_mem_forget(&w->mem, stack);
     w->s.unknown = w->elf.riscv ? ~(ac_regs)1 : ~(ac_regs)0;
-    const uint8_t sp = w->elf.riscv ? AC_RV_SP : AC_SP, lr = w->elf.riscv ? AC_RV_RA : LR,
-                  first = w->elf.riscv ? A0 : 0;
+    const uint8_t sp = ac_walk_sp(w), lr = w->elf.riscv ? AC_RV_RA : AC_LR, first = w->elf.riscv ? A0 : 0;
     w->s.v[sp] = stack->at + STACK;
     w->s.v[first] = structure;
     w->s.v[lr] = end->at | (w->elf.riscv ? 0 : 1);
     w->s.unknown &= ~(AC_REG(sp) | AC_REG(lr) | AC_REG(first));
     w->s.pc = at;
-    w->calls = AC_NEW_N(w->cx->region, uint32_t, CALLS);
+    w->calls = AC_NEW_N(w->cx->region, uint32_t, AC_CALLS);
     w->calls[0] = end->at;
     w->s.depth = 1;
     return AC_OK;

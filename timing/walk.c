@@ -153,7 +153,6 @@ static int fork_at(ac_walk *w, const ac_insn *in)
 
 /* ------------------------------------------------------------------ branches */
 
-/* A branch whose condition is known */
 static int branch(ac_walk *w, const ac_insn *in)
 {
     if (w->s.unknown & in->reads)
@@ -221,7 +220,7 @@ static int step_in_it(ac_walk *w, const ac_insn *in)
 
 static bool reached(const ac_walk *w, const ac_stop *stop)
 {
-    return (w->s.pc == stop->pc || w->s.pc == stop->early) && w->s.v[w->elf.riscv ? AC_RV_SP : AC_SP] == stop->sp;
+    return (w->s.pc == stop->pc || w->s.pc == stop->early) && w->s.v[ac_walk_sp(w)] == stop->sp;
 }
 
 int ac_walk_until(ac_walk *w, const ac_stop *stop)

@@ -36,6 +36,7 @@ typedef struct ac_counts {
 } ac_counts;
 
 enum { AC_NO_PLACE = 1 }; /* no instruction is there */
+enum { AC_CALLS = 4096 }; /* most calls within each other */
 
 /* Where a way ends: at one of two places, with this stack, or where the call returns. */
 typedef struct ac_stop {
@@ -63,7 +64,7 @@ typedef struct ac_walk {
     int32_t forks;    /* ways inside of ways */
     int32_t inside;   /* forks since the outermost one began */
     int64_t left;     /* instructions before the walk gives up */
-    uint32_t *calls;  /* addresses that calls return to */
+    uint32_t *calls;  /* addresses that calls return to, AC_CALLS of them */
     uint32_t step;    /* the last function that run called */
     AC_VEC(ac_insn) insn;
     AC_VEC(ac_meet) meets;
@@ -72,6 +73,11 @@ typedef struct ac_walk {
     ac_mem_block *code;        /* the block of the last instruction */
     ac_timing *out;
 } ac_walk;
+
+static inline uint8_t ac_walk_sp(const ac_walk *w)
+{
+    return w->elf.riscv ? AC_RV_SP : AC_SP;
+}
 
 /* NULL, after an error: no code there, or an instruction that the walk does not handle. */
 const ac_insn *ac_walk_fetch(ac_walk *w, uint32_t pc);
