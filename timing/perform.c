@@ -4,8 +4,12 @@
 
 /* ------------------------------------------------------------------ jumps */
 
-static int enter(ac_walk *w, uint32_t back, uint32_t target)
+static int call(ac_walk *w, const ac_insn *in, uint32_t target)
 {
+    const uint32_t back = w->s.pc + in->bytes;
+    ac_cost_taken(w, in);
+    w->s.v[in->rd] = w->elf.riscv ? back : back | 1;
+    w->s.unknown &= ~in->writes;
     if (w->s.depth == AC_CALLS)
         return ac_walk_error(w, w->s.pc, "more than %d calls within each other", AC_CALLS);
     if (w->s.depth == 1)
@@ -32,24 +36,11 @@ static int jump_to_register(ac_walk *w, const ac_insn *in)
     if (w->s.unknown & in->reads)
         return ac_walk_error(w, w->s.pc, "data decides where the program jumps to");
     const uint32_t target = w->s.v[in->rm] + in->imm;
+    if (in->op != AC_T_BX)
+        return call(w, in, target);
     ac_cost_taken(w, in);
-    if (in->op == AC_T_BX) {
-        jump(w, target);
-        return AC_OK;
-    }
-    const uint32_t back = w->s.pc + in->bytes;
-    w->s.v[in->rd] = w->elf.riscv ? back : back | 1;
-    w->s.unknown &= ~in->writes;
-    return enter(w, back, target);
-}
-
-static int call(ac_walk *w, const ac_insn *in)
-{
-    const uint32_t back = w->s.pc + in->bytes;
-    ac_cost_taken(w, in);
-    w->s.v[in->rd] = w->elf.riscv ? back : back | 1;
-    w->s.unknown &= ~in->writes;
-    return enter(w, back, in->imm);
+    jump(w, target);
+    return AC_OK;
 }
 
 static int table(ac_walk *w, const ac_insn *in)
@@ -117,6 +108,20 @@ static int anywhere(ac_walk *w, const ac_insn *in)
     return AC_OK;
 }
 
+/* The next instruction, or the one at the address that was loaded */
+static int after_load(ac_walk *w, const ac_insn *in, bool to_pc, const char *what)
+{
+    if (!to_pc) {
+        w->s.pc += in->bytes;
+        return AC_OK;
+    }
+    if (w->s.unknown & AC_REG(AC_PC))
+        return ac_walk_error(w, w->s.pc, "data decides where %s to", what);
+    ac_cost_taken(w, in);
+    jump(w, w->s.v[AC_PC]);
+    return AC_OK;
+}
+
 /* One value, or two */
 static int access(ac_walk *w, const ac_insn *in)
 {
@@ -132,15 +137,7 @@ static int access(ac_walk *w, const ac_insn *in)
         AC_TRY(in->load ? load(w, in, at + 4, in->ra) : store(w, in, at + 4, in->ra));
     if (in->post || in->write_back)
         set(w, in->rn, base + offset, false);
-    if (!to_pc) {
-        w->s.pc += in->bytes;
-        return AC_OK;
-    }
-    if (w->s.unknown & AC_REG(AC_PC))
-        return ac_walk_error(w, w->s.pc, "data decides where the program jumps to");
-    ac_cost_taken(w, in);
-    jump(w, w->s.v[AC_PC]);
-    return AC_OK;
+    return after_load(w, in, to_pc, "the program jumps");
 }
 
 /* Register k of a list, in the order of addresses */
@@ -170,15 +167,7 @@ static int many(ac_walk *w, const ac_insn *in)
     }
     if (in->write_back)
         set(w, in->rn, in->down ? start : base + size, false);
-    if (!to_pc) {
-        w->s.pc += in->bytes;
-        return AC_OK;
-    }
-    if (w->s.unknown & AC_REG(AC_PC))
-        return ac_walk_error(w, w->s.pc, "data decides where the function returns to");
-    ac_cost_taken(w, in);
-    jump(w, w->s.v[AC_PC]);
-    return AC_OK;
+    return after_load(w, in, to_pc, "the function returns");
 }
 
 /* ------------------------------------------------------------------ data */
@@ -216,7 +205,7 @@ int ac_walk_perform(ac_walk *w, const ac_insn *in, bool sets)
         w->s.pc = in->imm;
         return AC_OK;
     case AC_K_CALL:
-        return in->op == AC_T_BL ? call(w, in) : jump_to_register(w, in);
+        return in->op == AC_T_BL ? call(w, in, in->imm) : jump_to_register(w, in);
     case AC_K_JUMP:
         return in->op == AC_T_TABLE ? table(w, in) : jump_to_register(w, in);
     case AC_K_IT:
