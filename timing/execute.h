@@ -28,5 +28,13 @@ static inline uint32_t ac_unknown_bits(const ac_core_state *s, uint8_t r)
 {
     return r != AC_NOWHERE && s->unknown >> r & 1 ? s->u[r] : 0;
 }
+static inline void ac_put_bits(ac_core_state *s, uint8_t r, uint32_t value, uint32_t unknown)
+{
+    if (r == AC_NOWHERE)
+        return;
+    s->v[r] = value & ~unknown;
+    s->u[r] = unknown;
+    s->unknown = unknown ? s->unknown | AC_REG(r) : s->unknown & ~AC_REG(r);
+}
 
 #endif

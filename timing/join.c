@@ -18,9 +18,7 @@ void ac_state_join(ac_core_state *s, const ac_core_state *a, bool riscv)
     const ac_regs flags = (s->unknown | a->unknown) & (AC_FLAGS | AC_F_GE | AC_F_FP);
     for (uint8_t r = 0; r < AC_NOWHERE; r++) {
         const uint32_t u = ac_unknown_bits(s, r) | ac_unknown_bits(a, r) | (s->v[r] ^ a->v[r]);
-        s->u[r] = u;
-        s->v[r] &= ~u;
-        s->unknown = u ? s->unknown | AC_REG(r) : s->unknown & ~AC_REG(r);
+        ac_put_bits(s, r, s->v[r], u);
     }
     if (!riscv)
         s->unknown |= flags;

@@ -179,15 +179,6 @@ static bits other(const ac_core_state *s, const ac_insn *in, bits a, bits b)
     }
 }
 
-static void put(ac_core_state *s, uint8_t r, bits x)
-{
-    if (r == AC_NOWHERE)
-        return;
-    s->v[r] = x.v;
-    s->u[r] = x.u;
-    s->unknown = x.u ? s->unknown | AC_REG(r) : s->unknown & ~AC_REG(r);
-}
-
 /* By an amount that may be unknown */
 static bits by_register(const ac_insn *in, bits a, bits b, bits *carry)
 {
@@ -234,8 +225,8 @@ void ac_execute_partly(ac_core_state *s, const ac_insn *in, bool sets)
     bits a = register_bits(s, in->rn), b = {in->imm, 0};
     if (in->op == AC_T_VMOV) {
         b = register_bits(s, in->rm);
-        put(s, in->rd, b);
-        put(s, in->ra, a);
+        ac_put_bits(s, in->rd, b.v, b.u);
+        ac_put_bits(s, in->ra, a.v, a.u);
         return;
     }
     if (in->rm != AC_NOWHERE)
@@ -246,9 +237,9 @@ void ac_execute_partly(ac_core_state *s, const ac_insn *in, bool sets)
     const bool adds =
         in->op == AC_T_ADD || in->op == AC_T_SUB || in->op == AC_T_RSB || in->op == AC_T_ADC || in->op == AC_T_SBC;
     const bits r = result(s, in, a, b, &carry, sets);
-    put(s, in->rd, r);
+    ac_put_bits(s, in->rd, r.v, r.u);
     if (in->writes & AC_REG(in->ra))
-        put(s, in->ra, all_unknown());
+        ac_put_bits(s, in->ra, 0, 0xffffffffu);
     if (in->writes & AC_F_GE)
         s->unknown |= AC_F_GE;
     if (!sets)

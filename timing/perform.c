@@ -59,21 +59,13 @@ static int table(ac_walk *w, const ac_insn *in)
 
 /* ------------------------------------------------------------------ memory */
 
-static void set(ac_walk *w, uint8_t r, uint32_t value, uint32_t unknown)
-{
-    w->s.v[r] = value & ~unknown;
-    w->s.u[r] = unknown;
-    w->s.v[AC_NOWHERE] = 0;
-    w->s.unknown = unknown ? w->s.unknown | AC_REG(r) : w->s.unknown & ~AC_REG(r);
-}
-
 static int load(ac_walk *w, const ac_insn *in, uint32_t at, uint8_t r)
 {
     const int bits = in->is_signed ? in->width * 8 : 32;
     uint32_t value, unknown;
     if (!ac_mem_load(&w->mem, at, in->width, &value, &unknown))
         return ac_walk_error(w, w->s.pc, "a load from 0x%x, which is not memory of the program", at);
-    set(w, r, ac_sign_extend(value, bits), ac_sign_extend(unknown, bits));
+    ac_put_bits(&w->s, r, ac_sign_extend(value, bits), ac_sign_extend(unknown, bits));
     return AC_OK;
 }
 
@@ -103,7 +95,7 @@ static int anywhere(ac_walk *w, const ac_insn *in)
         return ac_walk_error(w, w->s.pc, "data decides where a store goes");
     ac_walk_forget(w, in->writes);
     if (in->op == AC_T_ACCESS && in->load && !in->is_signed && in->width < 4)
-        set(w, in->rd, 0, (1u << in->width * 8) - 1);
+        ac_put_bits(&w->s, in->rd, 0, (1u << in->width * 8) - 1);
     w->s.pc += in->bytes;
     return AC_OK;
 }
@@ -136,7 +128,7 @@ static int access(ac_walk *w, const ac_insn *in)
     if (in->op == AC_T_PAIR)
         AC_TRY(in->load ? load(w, in, at + 4, in->ra) : store(w, in, at + 4, in->ra));
     if (in->post || in->write_back)
-        set(w, in->rn, base + offset, false);
+        ac_put_bits(&w->s, in->rn, base + offset, 0);
     return after_load(w, in, to_pc, "the program jumps");
 }
 
@@ -166,7 +158,7 @@ static int many(ac_walk *w, const ac_insn *in)
         to_pc |= in->load && r == AC_PC;
     }
     if (in->write_back)
-        set(w, in->rn, in->down ? start : base + size, false);
+        ac_put_bits(&w->s, in->rn, in->down ? start : base + size, 0);
     return after_load(w, in, to_pc, "the function returns");
 }
 
