@@ -57,17 +57,12 @@ static ac_cost row_of(const ac_insn *in)
     return kind == AC_K_MUL && in->ra != AC_NOWHERE ? AC_C_MLA : (ac_cost)ROW[kind];
 }
 
-static int32_t registers_of(const ac_insn *in)
-{
-    return in->option ? in->x : __builtin_popcount(in->imm);
-}
-
 static int32_t cycles_of(const ac_walk *w, const ac_insn *in, int k)
 {
     const ac_cost row = row_of(in);
     if (row == AC_C_REFILL) /* rows without a column */
         return 1;
-    return w->core->cycles[row][k] + (row == AC_C_MANY ? registers_of(in) : 0);
+    return w->core->cycles[row][k] + (row == AC_C_MANY ? ac_insn_listed(in) : 0);
 }
 
 /* Words of flash that the instruction begins. */
@@ -122,7 +117,7 @@ void ac_cost_address(ac_walk *w, const ac_insn *in, uint32_t address)
     if (w->task->wait) {
         const ac_mem_block *b = ac_mem_find(&w->mem, address, 1);
         more += b && b->slow ? w->task->wait * (in->op == AC_T_PAIR   ? 2
-                                                : in->op == AC_T_MANY ? registers_of(in)
+                                                : in->op == AC_T_MANY ? ac_insn_listed(in)
                                                                       : 1)
                              : 0;
     }

@@ -84,6 +84,15 @@ bool ac_decode_riscv(uint32_t address, const uint8_t *at, size_t n, ac_insn *in)
 ac_regs ac_condition_reads(uint8_t cond); /* flags */
 bool ac_insn_jumps(const ac_insn *in);    /* to an address in a register or in memory */
 
+static inline int32_t ac_insn_listed(const ac_insn *in) /* registers of a list */
+{
+    return in->option ? in->x : __builtin_popcount(in->imm);
+}
+static inline ac_insn ac_insn_nop(void)
+{
+    return (ac_insn){
+        .op = AC_T_NOP, .rd = AC_NOWHERE, .rn = AC_NOWHERE, .rm = AC_NOWHERE, .ra = AC_NOWHERE, .cond = AC_ALWAYS};
+}
 static inline uint32_t ac_bits(uint32_t x, int low, int n)
 {
     return x >> low & ((1u << n) - 1);

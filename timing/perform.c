@@ -144,7 +144,7 @@ static uint8_t listed(const ac_insn *in, uint32_t *list, int32_t k)
 
 static int many(ac_walk *w, const ac_insn *in)
 {
-    const int32_t n = in->option ? in->x : __builtin_popcount(in->imm);
+    const int32_t n = ac_insn_listed(in);
     const uint32_t base = in->literal ? 0 : w->s.v[in->rn], size = (uint32_t)n * 4;
     const uint32_t start = in->option && in->y ? base + in->imm : in->down ? base - size : base;
     uint32_t list = in->imm;

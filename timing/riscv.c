@@ -76,13 +76,13 @@ static bool by_immediate(uint32_t x, uint32_t rd, uint32_t rs, ac_insn *in)
 
 /* funct7 and funct3 of operations with two registers */
 static const struct {
-    uint8_t kind, form, op, amount;
-} TWO[] = {{0x00, 0, AC_T_ADD, 0},  {0x20, 0, AC_T_SUB, 0},    {0x00, 2, AC_T_SLT, 0},   {0x00, 3, AC_T_SLTU, 0},
-           {0x00, 4, AC_T_EOR, 0},  {0x00, 6, AC_T_ORR, 0},    {0x00, 7, AC_T_AND, 0},   {0x01, 0, AC_T_MUL, 0},
-           {0x01, 1, AC_T_MULH, 0}, {0x01, 2, AC_T_MULHSU, 0}, {0x01, 3, AC_T_MULHU, 0}, {0x01, 4, AC_T_DIV, 0},
-           {0x01, 5, AC_T_DIVU, 0}, {0x01, 6, AC_T_REM, 0},    {0x01, 7, AC_T_REMU, 0},  {0x20, 7, AC_T_BIC, 0},
-           {0x20, 6, AC_T_ORN, 0},  {0x05, 4, AC_T_MIN, 0},    {0x05, 5, AC_T_MINU, 0},  {0x05, 6, AC_T_MAX, 0},
-           {0x05, 7, AC_T_MAXU, 0}};
+    uint8_t kind, form, op;
+} TWO[] = {{0x00, 0, AC_T_ADD},  {0x20, 0, AC_T_SUB},    {0x00, 2, AC_T_SLT},   {0x00, 3, AC_T_SLTU},
+           {0x00, 4, AC_T_EOR},  {0x00, 6, AC_T_ORR},    {0x00, 7, AC_T_AND},   {0x01, 0, AC_T_MUL},
+           {0x01, 1, AC_T_MULH}, {0x01, 2, AC_T_MULHSU}, {0x01, 3, AC_T_MULHU}, {0x01, 4, AC_T_DIV},
+           {0x01, 5, AC_T_DIVU}, {0x01, 6, AC_T_REM},    {0x01, 7, AC_T_REMU},  {0x20, 7, AC_T_BIC},
+           {0x20, 6, AC_T_ORN},  {0x05, 4, AC_T_MIN},    {0x05, 5, AC_T_MINU},  {0x05, 6, AC_T_MAX},
+           {0x05, 7, AC_T_MAXU}};
 
 static bool two_registers(uint32_t x, uint32_t rd, uint32_t rn, uint32_t rm, ac_insn *in)
 {
@@ -280,7 +280,7 @@ bool ac_decode_riscv(uint32_t address, const uint8_t *at, size_t n, ac_insn *in)
 {
     const uint32_t h = n >= 2 ? at[0] | (uint32_t)at[1] << 8 : 0;
     const bool is_wide = (h & 3) == 3;
-    *in = (ac_insn){.rd = AC_NOWHERE, .rn = AC_NOWHERE, .rm = AC_NOWHERE, .ra = AC_NOWHERE, .cond = AC_ALWAYS};
+    *in = ac_insn_nop();
     if (n < (is_wide ? 4u : 2u))
         return false;
     const uint32_t x = is_wide        ? h | (uint32_t)at[2] << 16 | (uint32_t)at[3] << 24

@@ -279,12 +279,8 @@ bool ac_decode_thumb(uint32_t address, const uint8_t *at, size_t n, ac_insn *in)
 {
     const uint32_t h = n >= 2 ? at[0] | (uint32_t)at[1] << 8 : 0;
     const bool wide = h >> 11 >= 0x1d;
-    *in = (ac_insn){.rd = AC_NOWHERE,
-                    .rn = AC_NOWHERE,
-                    .rm = AC_NOWHERE,
-                    .ra = AC_NOWHERE,
-                    .cond = AC_ALWAYS,
-                    .sets = wide ? AC_SETS_NOTHING : AC_SETS_OUTSIDE_IT};
+    *in = ac_insn_nop();
+    in->sets = wide ? AC_SETS_NOTHING : AC_SETS_OUTSIDE_IT;
     if (n < (wide ? 4u : 2u))
         return false;
     if (wide ? !ac_decode_thumb_wide(address, h, at[2] | (uint32_t)at[3] << 8, in) : !narrow(address, h, in))

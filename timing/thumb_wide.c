@@ -41,9 +41,14 @@ static void shifted(uint32_t k, ac_insn *in)
         in->amount = 32;
 }
 
+static uint32_t immediate_12(uint32_t h, uint32_t k)
+{
+    return (h & 0x400) << 1 | ac_bits(k, 12, 3) << 8 | (k & 0xff);
+}
+
 static void expanded(uint32_t h, uint32_t k, ac_insn *in)
 {
-    const uint32_t bits = (h & 0x400) << 1 | ac_bits(k, 12, 3) << 8 | (k & 0xff), byte = bits & 0xff;
+    const uint32_t bits = immediate_12(h, k), byte = bits & 0xff;
     static const uint32_t REPEAT[] = {1, 0x10001, 0x1000100, 0x1010101};
     if (bits < 0x400) {
         in->imm = byte * REPEAT[bits >> 8];
@@ -139,7 +144,7 @@ static bool saturate(uint32_t h, uint32_t k, ac_insn *in)
 
 static bool plain_immediate(uint32_t address, uint32_t h, uint32_t k, ac_insn *in)
 {
-    const uint32_t number = ac_bits(h, 4, 5), imm12 = (h & 0x400) << 1 | ac_bits(k, 12, 3) << 8 | (k & 0xff);
+    const uint32_t number = ac_bits(h, 4, 5), imm12 = immediate_12(h, k);
     const uint8_t n = low_register(h);
     in->rd = result(k);
     switch (number) {
@@ -299,8 +304,7 @@ static bool access(uint32_t address, uint32_t h, uint32_t k, ac_insn *in)
         return false;
     }
     if (in->rd == AC_PC && in->load && size < 2) { /* PLD */
-        *in = (ac_insn){
-            .op = AC_T_NOP, .rd = AC_NOWHERE, .rn = AC_NOWHERE, .rm = AC_NOWHERE, .ra = AC_NOWHERE, .cond = AC_ALWAYS};
+        *in = ac_insn_nop();
         return true;
     }
     if (in->write_back && in->rd == in->rn)
