@@ -1,6 +1,8 @@
 /* elf.c - reads ELF files of 32 bits, little-endian; see elf.h. Every offset and count is checked against the file. */
 #include "timing/elf.h"
 
+#include "base/bytes.h"
+
 #include <stdlib.h>
 
 enum { HEADER = 52, PROGRAM = 32, SECTION = 40, SYMBOL = 16 };
@@ -9,31 +11,30 @@ enum { EXECUTABLE = 2, ARM = 40, RISCV = 243, LOAD = 1, SYMBOLS = 2, FUNCTION = 
 typedef struct reader {
     ac_ctx *cx;
     ac_place at;
-    const uint8_t *p;
-    size_t n;
+    ac_span file;
     ac_elf *e;
 } reader;
 
+/* 0 outside of the file */
 static uint32_t half(const reader *r, size_t at)
 {
-    return r->p[at] | (uint32_t)r->p[at + 1] << 8;
+    uint16_t x = 0;
+    ac_span_u16(r->file, at, &x);
+    return x;
 }
 
 static uint32_t word(const reader *r, size_t at)
 {
-    return half(r, at) | half(r, at + 2) << 16;
-}
-
-static bool inside(const reader *r, uint32_t at, uint64_t bytes)
-{
-    return at <= r->n && bytes <= r->n - at;
+    uint32_t x = 0;
+    ac_span_u32(r->file, at, &x);
+    return x;
 }
 
 static int header(const reader *r)
 {
-    if (r->n < HEADER || memcmp(r->p, "\177ELF", 4) != 0)
+    if (r->file.n < HEADER || !ac_span_starts(r->file, 0, "\177ELF", 4))
         return ac_error(r->cx, r->at, E0001, "not an ELF file");
-    if (r->p[4] != 1 || r->p[5] != 1)
+    if (r->file.p[4] != 1 || r->file.p[5] != 1)
         return ac_error(r->cx, r->at, E0017, "not an ELF file of 32 bits, little-endian");
     const uint32_t machine = half(r, 18);
     if (machine != ARM && machine != RISCV)
@@ -48,7 +49,7 @@ static int header(const reader *r)
 static int segments(const reader *r)
 {
     const uint32_t at = word(r, 28), n = half(r, 44);
-    if (n && (half(r, 42) != PROGRAM || !inside(r, at, (uint64_t)n * PROGRAM)))
+    if (n && (half(r, 42) != PROGRAM || !ac_span_has(r->file, at, (uint64_t)n * PROGRAM)))
         return ac_error(r->cx, r->at, E0011, "the program headers are outside of the file");
     for (uint32_t i = 0; i < n; i++) {
         const size_t h = at + i * PROGRAM;
@@ -56,7 +57,7 @@ static int segments(const reader *r)
                                   word(r, h + 20), word(r, h + 24) & 2, word(r, h + 24) & 1};
         if (word(r, h) != LOAD || !s.all_bytes)
             continue;
-        if (!inside(r, s.offset, s.bytes) || s.bytes > s.all_bytes || s.all_bytes > UINT32_MAX - s.at)
+        if (!ac_span_has(r->file, s.offset, s.bytes) || s.bytes > s.all_bytes || s.all_bytes > UINT32_MAX - s.at)
             return ac_error(r->cx, r->at, E0011, "segment %u is outside of the file or of memory", i);
         ac_push(r->cx->region, &r->e->segment, s);
     }
@@ -72,18 +73,19 @@ static int by_address(const void *a, const void *b)
 static int symbols_of(const reader *r, size_t h, size_t sections, uint32_t n_sections)
 {
     const uint32_t at = word(r, h + 16), bytes = word(r, h + 20), link = word(r, h + 24);
-    if (link >= n_sections || !inside(r, at, bytes))
+    if (link >= n_sections || !ac_span_has(r->file, at, bytes))
         return ac_error(r->cx, r->at, E0011, "the table of symbols is outside of the file");
     const size_t names = sections + (size_t)link * SECTION;
     const uint32_t first = word(r, names + 16), length = word(r, names + 20);
-    if (!inside(r, first, length) || !length || r->p[first + length - 1])
+    if (!ac_span_has(r->file, first, length) || !length || r->file.p[first + length - 1])
         return ac_error(r->cx, r->at, E0011, "the names of symbols are outside of the file");
     for (uint32_t k = 0; k + SYMBOL <= bytes; k += SYMBOL) {
         const uint32_t name = word(r, at + k), value = word(r, at + k + 4);
         if (name >= length)
             return ac_error(r->cx, r->at, E0013, "symbol %u has no name", k / SYMBOL);
-        if ((r->p[at + k + 12] & 15) == FUNCTION && half(r, at + k + 14))
-            ac_push(r->cx->region, &r->e->function, ((ac_elf_symbol){value & ~1u, (const char *)r->p + first + name}));
+        if ((r->file.p[at + k + 12] & 15) == FUNCTION && half(r, at + k + 14))
+            ac_push(r->cx->region, &r->e->function,
+                    ((ac_elf_symbol){value & ~1u, (const char *)r->file.p + first + name}));
     }
     return AC_OK;
 }
@@ -91,7 +93,7 @@ static int symbols_of(const reader *r, size_t h, size_t sections, uint32_t n_sec
 static int symbols(const reader *r)
 {
     const uint32_t at = word(r, 32), n = half(r, 48);
-    if (n && (half(r, 46) != SECTION || !inside(r, at, (uint64_t)n * SECTION)))
+    if (n && (half(r, 46) != SECTION || !ac_span_has(r->file, at, (uint64_t)n * SECTION)))
         return ac_error(r->cx, r->at, E0011, "the section headers are outside of the file");
     for (uint32_t i = 0; i < n; i++)
         if (word(r, at + i * SECTION + 4) == SYMBOLS)
@@ -103,7 +105,7 @@ static int symbols(const reader *r)
 
 int ac_elf_read(ac_ctx *cx, const char *path, const uint8_t *bytes, size_t n, ac_elf *out)
 {
-    const reader r = {cx, {.file = path}, bytes, n, out};
+    const reader r = {cx, {.file = path}, {bytes, n}, out};
     *out = (ac_elf){.bytes = bytes};
     AC_TRY(header(&r));
     AC_TRY(segments(&r));
