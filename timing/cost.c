@@ -2,25 +2,7 @@
 #include "timing/walk.h"
 
 static const ac_core_cost CORES[] = {
-#define CORE(target, manual, pipelines, r, R, m, M, a, A, l, L, n, N, d, D, o, O, s, S, p, P, y, Y, c, C, f, F, x, X, \
-             q, Q)                                                                                                    \
-    {target,                                                                                                          \
-     manual,                                                                                                          \
-     pipelines,                                                                                                       \
-     {{r, R},                                                                                                         \
-      {m, M},                                                                                                         \
-      {a, A},                                                                                                         \
-      {l, L},                                                                                                         \
-      {n, N},                                                                                                         \
-      {d, D},                                                                                                         \
-      {o, O},                                                                                                         \
-      {s, S},                                                                                                         \
-      {p, P},                                                                                                         \
-      {y, Y},                                                                                                         \
-      {c, C},                                                                                                         \
-      {f, F},                                                                                                         \
-      {x, X},                                                                                                         \
-      {q, Q}}},
+#define CORE(target, manual, pipelines, ...) {target, manual, pipelines, {__VA_ARGS__}},
 #include "timing/cores.def"
 #undef CORE
 };
