@@ -99,16 +99,6 @@ static uint32_t reversed_bits(uint32_t x)
     return r;
 }
 
-static uint32_t leading_zeros(uint32_t x)
-{
-    return x ? (uint32_t)__builtin_clz(x) : 32;
-}
-
-static uint32_t swapped(uint32_t x)
-{
-    return __builtin_bswap32(x);
-}
-
 static uint32_t swapped_16(uint32_t x)
 {
     return (x & 0xff00ff) << 8 | (x >> 8 & 0xff00ff);
@@ -273,13 +263,14 @@ static uint32_t computed(ac_core_state *s, const ac_insn *in, uint32_t a, uint32
 {
     switch (in->op) {
     case AC_T_MOV:
+        return b;
     case AC_T_UXTB:
     case AC_T_UXTH:
     case AC_T_SXTB:
     case AC_T_SXTH:
     case AC_T_SXTB16:
     case AC_T_UXTB16:
-        return in->op == AC_T_MOV ? b : extended_sum(in->op, a, b);
+        return extended_sum(in->op, a, b);
     case AC_T_MVN:
         return ~b;
     case AC_T_AND:
@@ -295,7 +286,7 @@ static uint32_t computed(ac_core_state *s, const ac_insn *in, uint32_t a, uint32
     case AC_T_MOVT:
         return (a & 0xffff) | in->imm << 16;
     case AC_T_CLZ:
-        return leading_zeros(b);
+        return b ? (uint32_t)__builtin_clz(b) : 32;
     case AC_T_CTZ:
         return b ? (uint32_t)__builtin_ctz(b) : 32;
     case AC_T_CPOP:
@@ -305,7 +296,7 @@ static uint32_t computed(ac_core_state *s, const ac_insn *in, uint32_t a, uint32
     case AC_T_RBIT:
         return reversed_bits(b);
     case AC_T_REV:
-        return swapped(b);
+        return __builtin_bswap32(b);
     case AC_T_REV16:
         return swapped_16(b);
     case AC_T_REVSH:
