@@ -164,10 +164,6 @@ ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 void ac_c_tile(ac_cfn *f, const ac_ins *in);
 const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index); /* "x + index" */
 void ac_c_asm_lines(ac_sink *to, const char *text);         /* lines of an assembler text as strings of C */
-/* "#if" and the attributes of a function that is assembly alone: basic asm, which GCC and Clang take at every level.
- * They may neither inline it nor conclude from its body, which they do not read, that it leaves registers or arguments
- * alone. more: as below. */
-void ac_c_open_naked(ac_cfile *F, const char *more);
 /* The loops that are printed as one call, by instruction; NULL: none. The call. */
 struct ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn);
 void ac_c_rows(ac_cfn *f, const struct ac_rows *r);

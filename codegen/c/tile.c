@@ -26,28 +26,30 @@ void ac_c_asm_lines(ac_sink *to, const char *text)
     }
 }
 
-void ac_c_open_naked(ac_cfile *F, const char *more)
+static const char UNALIGNED[] = "defined(__ARM_FEATURE_UNALIGNED) && ";
+#define UNUSED " __attribute__((unused))"
+
+/* After #if: the compiler takes functions of assembly alone; more: "" or "X && ". */
+static const char *naked_condition(const ac_cfile *F, const char *more)
 {
-    ac_putf(
-        &F->helpers,
-        "#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \\\n    %s!defined(%s_NO_ASM)\n"
-        "#if defined(__clang__)\n__attribute__((naked, noinline))\n#else\n__attribute__((naked, noipa))\n#endif\n",
-        more, F->upper);
+    return ac_strf(F->region,
+                   "defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \\\n"
+                   "    %s!defined(%s_NO_ASM)",
+                   more, F->upper);
 }
 
-/* The function as assembly alone (tile_asm.h). */
-static void put_naked(ac_cfile *F, const ac_tile *t, const char *name, const char *type)
+/* "#if" and a function that is assembly alone: basic asm, which GCC and Clang take at every level. They may neither
+ * inline it nor conclude from its body, which they do not read, that it leaves registers or arguments alone. */
+static void put_naked(ac_cfile *F, const char *more, const char *name, const char *params, const char *text)
 {
-    static const char *const UNUSED = "__attribute__((unused))";
-    const bool row = t->form == AC_TILE_ROW;
     ac_sink *to = &F->helpers;
-    ac_c_open_naked(F, row ? "defined(__ARM_FEATURE_UNALIGNED) && " : "");
     ac_putf(to,
-            "static void %s(const %s *x %s, const int8_t *w %s,\n    int32_t steps %s, int32_t *acc %s)\n{\n"
-            "    __asm__ volatile(",
-            name, type, UNUSED, UNUSED, UNUSED, UNUSED);
-    ac_c_asm_lines(to, ac_tile_asm(F->cx, t));
-    ac_put(to, ");\n}\n#else\n");
+            "#if %s\n"
+            "#if defined(__clang__)\n__attribute__((naked, noinline))\n#else\n__attribute__((naked, noipa))\n#endif\n"
+            "static void %s(%s)\n{\n    __asm__ volatile(",
+            naked_condition(F, more), name, params);
+    ac_c_asm_lines(to, text);
+    ac_put(to, ");\n}\n");
 }
 
 /* UNSIGNED: n channels from c on at once. GCC assembles texts for Armv6-M in an older syntax unless they select the
@@ -174,8 +176,14 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
     ac_sink *to = &F->helpers;
     ac_putf(to, "/* %d sums: %d rows by %d channels of packed weights, %d elements of each in a step. */\n",
             (int)(t->rows * t->channels), (int)t->rows, (int)t->channels, (int)ac_tile_depth(t));
-    if (native)
-        put_naked(F, t, name, type);
+    if (native) {
+        const char *params = ac_strf(F->region,
+                                     "const %s *x" UNUSED ", const int8_t *w" UNUSED ",\n"
+                                     "    int32_t steps" UNUSED ", int32_t *acc" UNUSED,
+                                     type);
+        put_naked(F, t->form == AC_TILE_ROW ? UNALIGNED : "", name, params, ac_tile_asm(F->cx, t));
+        ac_put(to, "#else\n");
+    }
     ac_putf(to, "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n", name, type);
     put_plain(to, t);
     ac_put(to, native ? "}\n#endif\n\n" : "}\n\n");
@@ -257,34 +265,29 @@ static void put_plain_rows(ac_sink *to, const ac_rows_form *f)
                "        }\n    }\n}\n");
 }
 
-static const char *args_type(ac_cfile *F)
+static void put_args_type(ac_cfile *F)
 {
-    const char *name = "rows_args";
-    if (!ac_c_have(F, name))
+    if (!ac_c_have(F, "rows_args"))
         ac_put(&F->helpers, "/* m: of each channel a factor and a term; second: the results of the second pixel, y: it "
                             "does not exist. */\n"
                             "typedef struct rows_args {\n"
                             "    const int32_t *m;\n    int32_t number;\n    int8_t *second;\n    int32_t steps;\n"
                             "    int32_t channels;\n    const int32_t *bias;\n    int32_t shift;\n} rows_args;\n\n");
-    return name;
 }
 
 static const char *rows_function(ac_cfile *F, const ac_rows_form *f)
 {
-    const char *name = ac_rows_name(F->cx, f), *args = args_type(F);
+    const char *name = ac_rows_name(F->cx, f);
+    put_args_type(F);
     if (ac_c_have(F, name))
         return name;
     ac_sink *to = &F->helpers;
-    const char *no = "__attribute__((unused))";
     ac_put(to, "/* Two pixels by all channels of packed weights, four at a time, requantised. */\n");
-    ac_c_open_naked(F, "");
-    ac_putf(to,
-            "static void %s(const int16_t *x %s, const int8_t *w %s,\n"
-            "    int8_t *y %s, const %s *a %s)\n{\n    __asm__ volatile(",
-            name, no, no, no, args, no);
-    ac_c_asm_lines(to, ac_rows_asm(F->cx, f));
-    ac_putf(to, ");\n}\n#else\nstatic void %s(const int16_t *x, const int8_t *w, int8_t *y, const %s *a)\n{\n", name,
-            args);
+    put_naked(F, "", name,
+              "const int16_t *x" UNUSED ", const int8_t *w" UNUSED ",\n"
+              "    int8_t *y" UNUSED ", const rows_args *a" UNUSED,
+              ac_rows_asm(F->cx, f));
+    ac_putf(to, "#else\nstatic void %s(const int16_t *x, const int8_t *w, int8_t *y, const rows_args *a)\n{\n", name);
     put_plain_rows(to, f);
     ac_put(to, "#endif\n\n");
     return name;
@@ -311,23 +314,18 @@ void ac_c_rows(ac_cfn *f, const ac_rows *r)
 
 /* ------------------------------------------------------------------ depthwise convolutions, channel by channel */
 
-static const char UNALIGNED[] = "defined(__ARM_FEATURE_UNALIGNED) && ";
-
 static void put_kernel(ac_cfile *F, const ac_plane *p)
 {
     const char *name = ac_planes_kernel_name(F->cx, p);
     if (ac_c_have(F, name))
         return;
     ac_put(&F->helpers, "/* The outputs of a channel that see all rows of their windows. */\n");
-    ac_c_open_naked(F, UNALIGNED);
-    ac_putf(&F->helpers, "static void %s(void)\n{\n    __asm__ volatile(", name);
-    ac_c_asm_lines(&F->helpers, ac_planes_kernel_asm(F->cx, p));
-    ac_put(&F->helpers, ");\n}\n#endif\n\n");
+    put_naked(F, UNALIGNED, name, "void", ac_planes_kernel_asm(F->cx, p));
+    ac_put(&F->helpers, "#endif\n\n");
 }
 
 static void put_planes(ac_cfile *F)
 {
-    static const char *const NO = "__attribute__((unused))";
     const char *name = ac_planes_name();
     ac_sink *to = &F->helpers;
     if (ac_c_have(F, name))
@@ -335,14 +333,11 @@ static void put_planes(ac_cfile *F)
     ac_put(to,
            "/* A depthwise convolution of 3x3 taps. Bytes: of the outputs whose first row of the window lies outside, "
            "of those\n * between, and of those whose last row does; x: where the windows of these begin. */\n");
-    ac_c_open_naked(F, UNALIGNED);
-    ac_putf(to,
-            "static void %s(const int8_t *x %s, const int8_t *w %s,\n    int8_t *out %s, const void *args %s, const "
-            "int32_t *m %s)\n{\n"
-            "    __asm__ volatile(",
-            name, NO, NO, NO, NO, NO);
-    ac_c_asm_lines(to, ac_planes_asm(F->cx));
-    ac_put(to, ");\n}\ntypedef struct planes_args {\n    void (*kernel)(void);\n"
+    put_naked(F, UNALIGNED, name,
+              "const int8_t *x" UNUSED ", const int8_t *w" UNUSED ",\n"
+              "    int8_t *out" UNUSED ", const void *args" UNUSED ", const int32_t *m" UNUSED,
+              ac_planes_asm(F->cx));
+    ac_put(to, "typedef struct planes_args {\n    void (*kernel)(void);\n"
                "    int32_t channels;\n    int32_t border;\n    int32_t first_bytes;\n    int32_t middle_bytes;\n"
                "    int32_t middle_x;\n    int32_t last_bytes;\n    int32_t last_x;\n} planes_args;\n#endif\n\n");
 }
@@ -356,10 +351,7 @@ bool ac_c_plane(ac_cfn *f, const ac_loop_fn *fn)
     put_kernel(F, p);
     put_planes(F);
     const ac_planes_args a = ac_planes_args_of(p);
-    ac_putf(
-        f->to,
-        "#if defined(__ARM_FEATURE_DSP) && defined(__thumb2__) && defined(__GNUC__) && \\\n    %s!defined(%s_NO_ASM)\n",
-        UNALIGNED, F->upper);
+    ac_putf(f->to, "#if %s\n", naked_condition(F, UNALIGNED));
     ac_c_line(f, "static const planes_args args = {%s, %d, %d, %d, %d, %d, %d, %d};", ac_planes_kernel_name(F->cx, p),
               (int)a.channels, (int)a.border, (int)a.first_bytes, (int)a.middle_bytes, (int)a.middle_x,
               (int)a.last_bytes, (int)a.last_x);
