@@ -345,8 +345,8 @@ static void put_planes(ac_cfile *F)
 bool ac_c_plane(ac_cfn *f, const ac_loop_fn *fn)
 {
     ac_cfile *F = f->file;
-    const ac_plane *p = fn->plane;
-    if (!p || !ac_planes_has(F->target, p) || !f->sig->restricted || !f->sig->restricted[p->out])
+    const ac_plane *p = ac_planes_of(F->target, fn, f->sig->restricted);
+    if (!p)
         return false;
     put_kernel(F, p);
     put_planes(F);

@@ -197,14 +197,20 @@ static bool fits_axis(int32_t in, int32_t out, int32_t stride, int32_t pad)
     return in >= 3 && out >= 2 && after <= 1 && (stride == 1 || stride == 2) && (pad == 0 || pad == 1);
 }
 
-bool ac_planes_has(const ac_target *t, const ac_plane *p)
+static bool fits(const ac_plane *p)
 {
     const int64_t row = (int64_t)p->in_columns * p->channels;
-    return t->dsp && fits_axis(p->in_rows, p->out_rows, p->stride_y, p->pad_y) &&
+    return fits_axis(p->in_rows, p->out_rows, p->stride_y, p->pad_y) &&
            fits_axis(p->in_columns, p->out_columns, p->stride_x, p->pad_x) &&
            (p->stride_x == 2 || (p->pad_x == 1 && p->out_columns == p->in_columns)) &&
            (unrolled(p) ? 3 : 2) * row + 3 * (int64_t)p->channels <= REACH && p->pre > 0 && p->pre < 32 &&
            p->post > 0 && p->post < 32;
+}
+
+const ac_plane *ac_planes_of(const ac_target *t, const ac_loop_fn *fn, const bool *restricted)
+{
+    const ac_plane *p = fn->plane;
+    return t->dsp && p && restricted && restricted[p->out] && fits(p) ? p : NULL;
 }
 
 /* ------------------------------------------------------------------ all channels */

@@ -17,8 +17,9 @@
 #include "ir/loop/plane.h"
 #include "ir/lower/target.h"
 
-/* True if the target has the instructions, and a kernel's numbers fit into them. out: overlaps nothing else. */
-bool ac_planes_has(const ac_target *t, const ac_plane *p);
+/* fn->plane, if the target has the instructions, a kernel's numbers fit into them, and the result is `restricted` (by
+ * buffer: it overlaps no other one; NULL: none is); else NULL. */
+const ac_plane *ac_planes_of(const ac_target *t, const ac_loop_fn *fn, const bool *restricted);
 /* Names and bodies of the naked functions. The kernel is called by `planes` alone. */
 const char *ac_planes_name(void);
 const char *ac_planes_asm(ac_ctx *cx);

@@ -33,8 +33,8 @@ static void call(l_fn *f, const char *name, const char *text, LLVMValueRef *give
 bool l_plane(l_fn *f, const ac_loop_fn *fn, const bool *restricted)
 {
     l_module *M = f->M;
-    const ac_plane *p = fn->plane;
-    if (!p || !ac_planes_has(M->target, p) || !restricted || !restricted[p->out])
+    const ac_plane *p = ac_planes_of(M->target, fn, restricted);
+    if (!p)
         return false;
     const ac_planes_args a = ac_planes_args_of(p);
     const int32_t number[] = {a.channels, a.border, a.first_bytes, a.middle_bytes, a.middle_x, a.last_bytes, a.last_x};
