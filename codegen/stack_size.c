@@ -1,6 +1,7 @@
 /* stack_size.c - estimates frames from locals, variables and loops; see stack_size.h. */
 #include "codegen/stack_size.h"
 
+#include "codegen/dsp/rows.h"
 #include "codegen/tile_asm.h"
 
 /* Sums over all locals, variables and loops. */
@@ -41,15 +42,14 @@ static ac_bytes in_scope(const ac_loop_fn *fn)
     return most;
 }
 
-/* The deepest function that a TILE calls, or that codegen/dsp makes of it. */
+/* The stack of the function that a TILE calls, or of the deeper one that codegen/dsp makes of it. */
 static ac_bytes tile_of(const ac_target *t, const ac_loop_fn *fn)
 {
-    enum { ROWS = 96 };
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         const ac_tile tile = i->op == AC_L_TILE ? ac_ins_tile(i) : (ac_tile){0};
         if (i->op == AC_L_TILE && ac_tile_pairs(tile.form) && ac_tile_has_asm(t, &tile))
-            return ROWS;
+            return AC_ROWS_STACK;
     }
     return 0;
 }

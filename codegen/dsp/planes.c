@@ -23,6 +23,7 @@ enum {
     FRAME = 44,
     SAVED = 36
 };
+_Static_assert(SAVED + FRAME == (int)AC_PLANES_STACK, "the stack that planes.h states");
 
 /* ------------------------------------------------------------------ kernels */
 

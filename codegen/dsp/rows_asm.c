@@ -11,6 +11,8 @@
 #include <string.h>
 
 enum { M = 0, NUMBER = 4, Y_0 = 8, Y_1 = 12, X_END = 16, Y_END = 20, X = 24, BIAS = 28, SHIFT = 32, SUMS = 40 };
+enum { SAVED = 36, SIGNED_FRAME = SUMS + 20 }; /* bytes of the saved registers; of the largest frame, below them */
+_Static_assert(SAVED + SIGNED_FRAME == (int)AC_ROWS_STACK, "the stack that rows.h states");
 
 static int32_t w_slot(const ac_rows_form *f)
 {
@@ -26,7 +28,7 @@ static int32_t odd_slot(const ac_rows_form *f)
 /* Bytes of the frame below the saved registers, which are nine: all are a multiple of eight. */
 static int32_t frame_of(const ac_rows_form *f)
 {
-    return f->is_signed ? SUMS + 20 : w_slot(f) == BIAS ? BIAS + 8 : SUMS + 4;
+    return f->is_signed ? SIGNED_FRAME : w_slot(f) == BIAS ? BIAS + 8 : SUMS + 4;
 }
 
 static void put_open(ac_sink *to, const ac_rows_form *f)
@@ -147,7 +149,6 @@ const char *ac_rows_asm(ac_ctx *cx, const ac_rows_form *f)
 
 ac_bytes ac_naked_stack(const char *function)
 {
-    enum { SAVED = 36 };
     static const ac_rows_form FORM[] = {{.shift = 1}, {.biased = true}, {.is_signed = true}};
     const char *at = strstr(function, "rows_2x4");
     if (strstr(function, ac_planes_name()))

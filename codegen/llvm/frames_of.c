@@ -1,8 +1,8 @@
 /* frames_of.c - finds the stack of an object: LLVM warns of every frame above a limit of 0 bytes, and the warning
  * contains its size. */
+#include "codegen/dsp/rows.h"
 #include "codegen/frames.h"
 #include "codegen/llvm/ir.h"
-#include "codegen/dsp/rows.h"
 
 #include <llvm-c/Object.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
  * (-fcallgraph-info=su, gcc 10 and later), and the code. */
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
-#include "codegen/frames.h"
 #include "codegen/dsp/rows.h"
+#include "codegen/frames.h"
 #include "host/firmware/board.h"
 
 #include "host/compiler.h"
