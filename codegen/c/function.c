@@ -303,7 +303,7 @@ static int print_body(ac_cfn *f)
         if (f->called < f->pieces->n && ac_is_piece(f->fn, x)) {
             ac_c_call_piece(f);
             x++; /* its END */
-        } else if (f->row && f->row[x] && f->row[x]->end == x) {
+        } else if (ac_c_rows_at(f->row, x)) {
             ac_c_rows(f, f->row[x]);
         } else if (f->use[x].live) {
             AC_TRY(print_ins(f, x, &open));

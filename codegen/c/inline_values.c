@@ -17,14 +17,13 @@ typedef struct ref {
     int32_t copies; /* how often the text of the operand appears in the text of the user */
 } ref;
 
-enum { MOST = AC_ROWS_VALUES }; /* operands */
-
 typedef struct plan {
     const ac_loop_fn *fn;
     ac_cuse *use;
     int32_t *first;   /* value -> first ref */
-    ref *refs;        /* MOST for each instruction: MOST * i + operand */
-    ac_rows **row;    /* loops that are one call, at their END; NULL: none */
+    AC_VEC(ref) refs; /* from 1 on */
+    ac_rows **row;    /* ac_c_find_rows */
+    ac_region *region;
     int32_t *barrier; /* blocks and stores before instruction i */
     int32_t *blocks;  /* only blocks: for constants, which stores cannot change */
     int32_t *end;     /* of FOR */
@@ -66,24 +65,19 @@ static ac_x read_through(const ac_loop_fn *fn, const ac_target *t, ac_x x)
     return word ? word : ac_halves_clamped(fn, x, &bits);
 }
 
-static bool is_call(const plan *p, ac_x x)
-{
-    return p->row && p->row[x] && p->row[x]->end == x;
-}
-
 /* In a loop that is one call, and not needed before it. */
 static bool is_dropped(const plan *p, ac_x x)
 {
-    return p->row && p->row[x] && !is_call(p, x) && !p->row[x]->needed[x];
+    return p->row && p->row[x] && !ac_c_rows_at(p->row, x) && !p->row[x]->needed[x];
 }
 
-static void add_user(plan *p, ac_x value, ac_x user, int32_t k, int32_t copies)
+static void add_user(plan *p, ac_x value, ac_x user, int32_t copies)
 {
-    const int32_t at = MOST * user + k;
+    const ref one = {p->first[value], user, copies};
     if (!value)
         return;
-    p->refs[at] = (ref){p->first[value], user, copies};
-    p->first[value] = at;
+    p->first[value] = p->refs.n;
+    ac_push(p->region, &p->refs, one);
 }
 
 static void add_users(plan *p, const ac_target *t, ac_x i)
@@ -92,27 +86,27 @@ static void add_users(plan *p, const ac_target *t, ac_x i)
     const ac_x whole = read_through(p->fn, t, i);
     const ac_x operand[3] = {whole ? whole : in->a, whole ? 0 : in->b, in->c};
     for (int k = 0; k < 3; k++)
-        add_user(p, operand[k], i, k, whole ? 1 : copies_of(p->fn, t, in, k));
+        add_user(p, operand[k], i, whole ? 1 : copies_of(p->fn, t, in, k));
 }
 
 /* Loops, barriers, SETs of each variable, users of each value. */
-static void survey(plan *p, const ac_target *t, ac_region *r)
+static void survey(plan *p, const ac_target *t)
 {
     const ac_loop_fn *fn = p->fn;
     int32_t n = fn->code.n, loop = 0;
     AC_VEC(int32_t) open = {0};
     for (ac_x i = 1; i < n; i++) {
         const ac_ins *in = &fn->code.item[i];
-        const bool dropped = is_dropped(p, i), call = is_call(p, i);
-        p->barrier[i + 1] = p->barrier[i] + call;
+        const ac_rows *call = ac_c_rows_at(p->row, i);
+        p->barrier[i + 1] = p->barrier[i] + (call != NULL);
         p->blocks[i + 1] = p->blocks[i];
         p->use[i].loop = loop;
         if (call) {
             ac_x value[AC_ROWS_VALUES];
-            for (int32_t k = ac_rows_values(p->row[i], value) - 1; k >= 0; k--)
-                add_user(p, value[k], i, k, 2);
+            for (int32_t k = ac_rows_values(call, value) - 1; k >= 0; k--)
+                add_user(p, value[k], i, 2);
         }
-        if (dropped || call)
+        if (call || is_dropped(p, i))
             continue;
         bool block = in->op == AC_L_FOR || in->op == AC_L_IF || in->op == AC_L_ELSE || in->op == AC_L_END;
         if (in->op == AC_L_END) {
@@ -127,7 +121,7 @@ static void survey(plan *p, const ac_target *t, ac_region *r)
             p->barrier[i] + (block || ac_lop_stores((ac_lop)in->op) || in->op == AC_L_MMA || in->op == AC_L_TILE);
         p->blocks[i + 1] = p->blocks[i] + block;
         if (in->op == AC_L_FOR || in->op == AC_L_IF)
-            ac_push(r, &open, i);
+            ac_push(p->region, &open, i);
         if (in->op == AC_L_FOR)
             loop = i;
         if (in->op == AC_L_SET) {
@@ -162,8 +156,8 @@ static bool may_join(const plan *p, ac_x x)
     if (in->op == AC_L_CONST)
         return true;
     int32_t copies = 0;
-    for (int32_t k = p->first[x]; k; k = p->refs[k].next) {
-        const ref *u = &p->refs[k];
+    for (int32_t k = p->first[x]; k; k = p->refs.item[k].next) {
+        const ref *u = &p->refs.item[k];
         if (!p->use[u->user].live)
             continue;
         ac_x at = p->use[u->user].at;
@@ -187,14 +181,14 @@ static bool may_join(const plan *p, ac_x x)
 ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_rows **row, ac_region *r)
 {
     int32_t n = fn->code.n;
-    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n), .row = row};
+    plan p = {.fn = fn, .use = AC_NEW_N(r, ac_cuse, n), .row = row, .region = r};
     p.first = AC_NEW_N(r, int32_t, n);
-    p.refs = AC_NEW_N(r, ref, MOST * (int64_t)n);
+    ac_push(r, &p.refs, (ref){0});
     p.barrier = AC_NEW_N(r, int32_t, n + 1);
     p.blocks = AC_NEW_N(r, int32_t, n + 1);
     p.end = AC_NEW_N(r, int32_t, n);
     p.set = AC_NEW_N(r, int32_t, n);
-    survey(&p, t, r);
+    survey(&p, t);
     bool *read = AC_NEW_N(r, bool, n); /* variables that are read */
     for (ac_x i = 1; i < n; i++)
         if (fn->code.item[i].op == AC_L_GET)
@@ -210,10 +204,10 @@ ac_cuse *ac_c_inline_plan(const ac_loop_fn *fn, const ac_target *t, ac_rows **ro
             continue;
         }
         ac_x at = 0;
-        for (int32_t k = p.first[i]; k; k = p.refs[k].next) {
-            u->live |= p.use[p.refs[k].user].live;
-            if (p.use[p.refs[k].user].live)
-                at = p.use[p.refs[k].user].at;
+        for (int32_t k = p.first[i]; k; k = p.refs.item[k].next) {
+            u->live |= p.use[p.refs.item[k].user].live;
+            if (p.use[p.refs.item[k].user].live)
+                at = p.use[p.refs.item[k].user].at;
         }
         u->join = u->live && may_join(&p, i);
         if (u->join && at)

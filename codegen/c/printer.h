@@ -164,8 +164,10 @@ ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 void ac_c_tile(ac_cfn *f, const ac_ins *in);
 const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index); /* "x + index" */
 void ac_c_asm_lines(ac_sink *to, const char *text);         /* lines of an assembler text as strings of C */
-/* The loops that are printed as one call, by instruction; NULL: none. The call. */
+/* The loops that are printed as one call, by instruction; NULL: none. The one whose call is printed at x, its END, or
+ * NULL. The call. */
 struct ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn);
+const struct ac_rows *ac_c_rows_at(struct ac_rows *const *row, ac_x x);
 void ac_c_rows(ac_cfn *f, const struct ac_rows *r);
 /* Prints the call for fn->plane, up to "#else": true; the loops and "#endif" follow. */
 bool ac_c_plane(ac_cfn *f, const ac_loop_fn *fn);

@@ -235,6 +235,11 @@ ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn)
     return row;
 }
 
+const ac_rows *ac_c_rows_at(ac_rows *const *row, ac_x x)
+{
+    return row && row[x] && row[x]->end == x ? row[x] : NULL;
+}
+
 /* The definition, as in codegen/dsp/rows.h. */
 static void put_plain_rows(ac_sink *to, const ac_rows_form *f)
 {
