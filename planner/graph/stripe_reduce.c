@@ -18,9 +18,7 @@ enum { TRIES = 6 }; /* limits tried below a budget, or for several memories */
 static ac_bytes limit_of(const ac_plan_how *how, const ac_planned *from, ac_bytes least, int32_t k)
 {
     const ac_problem *p = &from->live->problem;
-    const ac_bytes budget = ac_plan_budget(how, from);
-    ac_bytes most =
-        p->mem[0].capacity >= 0 && (budget < 0 || p->mem[0].capacity < budget) ? p->mem[0].capacity : budget;
+    ac_bytes most = ac_plan_most(how, from);
     if (most < least)
         for (int32_t m = 0; m < p->n_mems; m++)
             most = (m ? most : 0) + from->plan.mem_bytes[m];
