@@ -100,6 +100,15 @@ bool ac_planned_less(const ac_planned *a, const ac_planned *b)
     return x.outside != y.outside ? x.outside < y.outside : x.bytes < y.bytes;
 }
 
+void ac_planned_take_better(ac_planned **best, ac_planned *p, const ac_planned *keep)
+{
+    const bool better = p && (!*best || ac_planned_less(p, *best));
+    ac_planned *other = better ? *best : p;
+    *best = better ? p : *best;
+    if (other && other != keep)
+        ac_planned_drop(other, keep);
+}
+
 /* Bytes of all other memories than the first. */
 static ac_bytes others(const ac_planned *p)
 {

@@ -118,6 +118,8 @@ static inline bool ac_planned_has_several(const ac_planned *p)
 /* Is a's plan better than b's? With one memory: it takes less. With several: less over their limits, then less traffic
  * outside of the first ones, then less of the first. */
 bool ac_planned_less(const ac_planned *a, const ac_planned *b);
+/* *best becomes p if p is better (NULL: it is not). Frees the other one and its bases, up to `keep`. */
+void ac_planned_take_better(ac_planned **best, ac_planned *p, const ac_planned *keep);
 bool ac_planned_is_enough(const ac_plan_how *how, const ac_planned *p); /* there is a limit, and it is kept */
 ac_bytes ac_plan_budget(const ac_plan_how *how, const ac_planned *p);   /* of the first memory, -1: none */
 ac_bytes ac_plan_most(const ac_plan_how *how, const ac_planned *p);     /* the same, or its size if that is less */

@@ -322,13 +322,7 @@ int ac_stripe_copies(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_pl
         if (!found)
             break;
         const ac_bytes beyond = found->plan.mem_bytes[0] - most;
-        if (*to && !ac_planned_less(found, *to)) {
-            ac_planned_drop(found, search);
-        } else {
-            if (*to)
-                ac_planned_drop(*to, search);
-            *to = found;
-        }
+        ac_planned_take_better(to, found, search);
         if (beyond <= 0)
             break;
         capacity -= beyond;

@@ -25,16 +25,6 @@ static ac_bytes limit_of(const ac_plan_how *how, const ac_planned *from, ac_byte
     return most > least ? most - (most - least) * k / (TRIES - 1) : least;
 }
 
-/* *best becomes p if p is better (NULL: it is not), and the other one is freed, with what only it was made from. */
-static void take_better(ac_planned **best, ac_planned *p, const ac_planned *keep)
-{
-    const bool better = p && (!*best || ac_planned_less(p, *best));
-    ac_planned *other = better ? *best : p;
-    *best = better ? p : *best;
-    if (other && other != keep)
-        ac_planned_drop(other, keep);
-}
-
 static int try_limit(ac_ctx *cx, const ac_plan_how *how, ac_stripe_search *q, ac_planned *search, ac_bytes limit,
                      ac_planned **out)
 {
@@ -63,7 +53,7 @@ static int groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, bool 
         const bool enough = ac_planned_is_enough(how, found);
         const ac_bytes over = found->plan.arena_bytes - budget;
         found->streamed = found->wanted = rows;
-        take_better(&mine, found, search);
+        ac_planned_take_better(&mine, found, search);
         if (limit <= q->least || enough)
             break;
         if (several) {
@@ -73,7 +63,7 @@ static int groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, bool 
         limit -= over; /* packing took more than the estimate */
         limit = limit < q->least || k == TRIES - 2 ? q->least : limit;
     }
-    take_better(best, mine, keep);
+    ac_planned_take_better(best, mine, keep);
     return AC_OK;
 }
 
@@ -92,7 +82,7 @@ static int swapped_groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *pla
         mine = swapped;
     AC_TRY(groups_of(cx, how, swapped, rows, &mine, swapped));
     if (mine)
-        take_better(best, mine, plain);
+        ac_planned_take_better(best, mine, plain);
     else
         ac_planned_drop(swapped, plain);
     return AC_OK;
@@ -105,7 +95,7 @@ static int copies_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *plain, ac_p
     ac_planned *mine = NULL;
     AC_TRY(ac_stripe_copies(cx, how, plain, &mine));
     const bool any = mine;
-    take_better(best, mine, plain);
+    ac_planned_take_better(best, mine, plain);
     if (!any || ac_planned_is_enough(how, *best))
         return AC_OK;
     ac_planned *swapped = ac_planned_from(cx, how, plain, plain->n_steps);
@@ -115,7 +105,7 @@ static int copies_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *plain, ac_p
         AC_TRY(ac_stripe_copies(cx, how, swapped, &mine));
     }
     if (mine)
-        take_better(best, mine, plain);
+        ac_planned_take_better(best, mine, plain);
     else
         ac_planned_drop(swapped, plain);
     return AC_OK;
@@ -158,7 +148,7 @@ static int listed_groups(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, a
         AC_TRY(ac_planned_pack(cx, how, p));
         p->wanted = true;
         const bool done = (!ac_planned_has_several(p) && ac_plan_budget(how, p) < 0) || ac_planned_is_enough(how, p);
-        take_better(to, p, search);
+        ac_planned_take_better(to, p, search);
         if (done)
             break;
     }
