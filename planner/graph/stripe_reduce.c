@@ -67,17 +67,28 @@ static int groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, bool 
     return AC_OK;
 }
 
+/* Sets *out to the packed plan with the other order of residual blocks; NULL: no block can be swapped. */
+static int swapped_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *plain, ac_planned **out)
+{
+    ac_planned *p = ac_planned_from(cx, how, plain, plain->n_steps);
+    *out = NULL;
+    if (!ac_stripe_swap(cx, how, p->region, plain, p->step)) {
+        ac_planned_drop(p, plain);
+        return AC_OK;
+    }
+    *out = p;
+    return ac_planned_pack(cx, how, p);
+}
+
 /* The same with the other order of residual blocks. */
 static int swapped_groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *plain, bool rows, ac_planned **best)
 {
     if (*best && ac_planned_is_enough(how, *best))
         return AC_OK;
-    ac_planned *swapped = ac_planned_from(cx, how, plain, plain->n_steps), *mine = NULL;
-    if (!ac_stripe_swap(cx, how, swapped->region, plain, swapped->step)) {
-        ac_planned_drop(swapped, plain);
+    ac_planned *swapped, *mine = NULL;
+    AC_TRY(swapped_of(cx, how, plain, &swapped));
+    if (!swapped)
         return AC_OK;
-    }
-    AC_TRY(ac_planned_pack(cx, how, swapped));
     if (!rows)
         mine = swapped;
     AC_TRY(groups_of(cx, how, swapped, rows, &mine, swapped));
@@ -92,18 +103,16 @@ static int swapped_groups_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *pla
  * residual blocks. */
 static int copies_of(ac_ctx *cx, const ac_plan_how *how, ac_planned *plain, ac_planned **best)
 {
-    ac_planned *mine = NULL;
+    ac_planned *mine = NULL, *swapped;
     AC_TRY(ac_stripe_copies(cx, how, plain, &mine));
     const bool any = mine;
     ac_planned_take_better(best, mine, plain);
     if (!any || ac_planned_is_enough(how, *best))
         return AC_OK;
-    ac_planned *swapped = ac_planned_from(cx, how, plain, plain->n_steps);
-    mine = NULL;
-    if (ac_stripe_swap(cx, how, swapped->region, plain, swapped->step)) {
-        AC_TRY(ac_planned_pack(cx, how, swapped));
-        AC_TRY(ac_stripe_copies(cx, how, swapped, &mine));
-    }
+    AC_TRY(swapped_of(cx, how, plain, &swapped));
+    if (!swapped)
+        return AC_OK;
+    AC_TRY(ac_stripe_copies(cx, how, swapped, &mine));
     if (mine)
         ac_planned_take_better(best, mine, plain);
     else
