@@ -25,3 +25,16 @@ const ac_operator *ac_operator_why(const ac_operators *t, const char *domain, co
             return row;
     return NULL;
 }
+
+ac_operator *ac_operator_custom(ac_ctx *cx, const ac_custom *c, const char *name, ac_adapter *run)
+{
+    ac_operator *row = AC_NEW(cx->region, ac_operator);
+    *row = (ac_operator){.name = name,
+                         .min_in = ac_custom_least(c),
+                         .max_in = ac_custom_most(c),
+                         .max_out = c->out.n,
+                         .run = run,
+                         .op = AC_OP_CUSTOM,
+                         .options = c};
+    return row;
+}

@@ -17,6 +17,7 @@
 #ifndef AC_IMPORT_BUILD_ROW_H
 #define AC_IMPORT_BUILD_ROW_H
 #include "ir/graph/graph.h"
+#include "ir/ops/custom.h"
 
 struct ac_maker;
 
@@ -49,5 +50,7 @@ typedef struct ac_operators {
 const ac_operator *ac_operator_find(const ac_operators *t, const char *domain, const char *name, int64_t version);
 /* The row with the reason why the operator is not supported; NULL: unknown operator. */
 const ac_operator *ac_operator_why(const ac_operators *t, const char *domain, const char *name);
+/* A row, in the context's region, for an operator of the file that c computes; `run` creates its nodes. */
+ac_operator *ac_operator_custom(ac_ctx *cx, const ac_custom *c, const char *name, ac_adapter *run);
 
 #endif

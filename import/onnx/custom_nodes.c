@@ -46,9 +46,7 @@ static int make(ac_onx_node *n)
     ac_sink_open(&with, n->r->cx);
     for (int32_t i = 0; i < c->attr.n; i++)
         AC_TRY(put_attr(n, &c->attr.item[i], &with));
-    ac_attrs_init(AC_OP_CUSTOM, &attrs);
-    attrs.custom.call = c->name;
-    attrs.custom.with = with.n ? ac_intern(n->r->cx, ac_sink_text(&with)) : NULL;
+    ac_custom_attrs(c, &with, &attrs);
     ac_node *made = ac_make_node(&n->b, AC_OP_CUSTOM, n->in, n->n_in, &attrs, c->out.n);
     AC_TRY(ac_make_resolve(&n->b, made));
     for (int32_t i = 0; i < c->out.n; i++)
@@ -61,14 +59,7 @@ const ac_operator *ac_onx_custom(const ac_onx_node *n)
     const ac_custom *c = ac_custom_of(n->r->cx, AC_CUSTOM_ONNX, n->domain, n->type);
     if (!c)
         return NULL;
-    ac_operator *row = AC_NEW(n->r->cx->region, ac_operator);
-    *row = (ac_operator){.name = n->type,
-                         .domain = n->domain,
-                         .min_in = ac_custom_least(c),
-                         .max_in = ac_custom_most(c),
-                         .max_out = c->out.n,
-                         .run = AC_ADAPTER(make),
-                         .op = AC_OP_CUSTOM,
-                         .options = c};
+    ac_operator *row = ac_operator_custom(n->r->cx, c, n->type, AC_ADAPTER(make));
+    row->domain = n->domain;
     return row;
 }

@@ -40,9 +40,7 @@ static int make(ac_tf_op *n)
     ac_sink_open(&with, n->r->cx);
     for (int32_t i = 0; i < c->attr.n; i++)
         AC_TRY(put_attr(n, &c->attr.item[i], &with));
-    ac_attrs_init(AC_OP_CUSTOM, &attrs);
-    attrs.custom.call = c->name;
-    attrs.custom.with = with.n ? ac_intern(n->r->cx, ac_sink_text(&with)) : NULL;
+    ac_custom_attrs(c, &with, &attrs);
     ac_node *made = ac_make_node(&n->b, AC_OP_CUSTOM, n->t, n->n_in, &attrs, c->out.n);
     AC_TRY(ac_make_resolve(&n->b, made));
     for (int32_t i = 0; i < c->out.n; i++)
@@ -53,15 +51,5 @@ static int make(ac_tf_op *n)
 const ac_operator *ac_tf_custom(ac_ctx *cx, const char *op)
 {
     const ac_custom *c = ac_custom_of(cx, AC_CUSTOM_TENSORFLOW, "", op);
-    if (!c)
-        return NULL;
-    ac_operator *row = AC_NEW(cx->region, ac_operator);
-    *row = (ac_operator){.name = op,
-                         .min_in = ac_custom_least(c),
-                         .max_in = ac_custom_most(c),
-                         .max_out = c->out.n,
-                         .run = AC_ADAPTER(make),
-                         .op = AC_OP_CUSTOM,
-                         .options = c};
-    return row;
+    return c ? ac_operator_custom(cx, c, op, AC_ADAPTER(make)) : NULL;
 }

@@ -54,9 +54,7 @@ static int make(ac_tfl *r, ac_tfl_node *n)
                         "it has options of %u bytes, but operator '%s' has neither attributes nor "
                         "a row 'options'",
                         v.n, c->name);
-    ac_attrs_init(AC_OP_CUSTOM, &attrs);
-    attrs.custom.call = c->name;
-    attrs.custom.with = with.n ? ac_intern(r->cx, ac_sink_text(&with)) : NULL;
+    ac_custom_attrs(c, &with, &attrs);
     ac_node *made = ac_tfl_node_make(n, AC_OP_CUSTOM, n->in, n->n_in, &attrs);
     const ac_maker b = ac_tfl_maker(r, n);
     return n->sized ? ac_make_resolve(&b, made) : AC_OK;
@@ -64,12 +62,8 @@ static int make(ac_tfl *r, ac_tfl_node *n)
 
 const ac_operator *ac_tfl_user_row(ac_ctx *cx, const ac_custom *c)
 {
-    ac_operator *row = AC_NEW(cx->region, ac_operator);
-    *row = (ac_operator){.name = c->name,
-                         .min_in = ac_custom_least(c),
-                         .max_in = ac_custom_most(c),
-                         .min_out = c->out.n,
-                         .max_out = c->out.n,
-                         .run = AC_ADAPTER(make)};
+    ac_operator *row = ac_operator_custom(cx, c, c->name, AC_ADAPTER(make));
+    row->min_out = c->out.n;
+    row->op = AC_OP_NONE; /* `make` reads the options */
     return row;
 }

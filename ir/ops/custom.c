@@ -228,3 +228,10 @@ void ac_custom_put_options(ac_sink *to, const uint8_t *bytes, int64_t n)
     for (int64_t i = 0; i < n; i++)
         ac_putf(to, "%02x", bytes[i]);
 }
+
+void ac_custom_attrs(const ac_custom *c, ac_sink *with, ac_attrs *out)
+{
+    ac_attrs_init(AC_OP_CUSTOM, out);
+    out->custom.call = c->name;
+    out->custom.with = with->n ? ac_intern(with->cx, ac_sink_text(with)) : NULL;
+}

@@ -28,6 +28,7 @@
 #include "base/text/words.h"
 #include "base/vec.h"
 #include "ir/dtype/dtype.h"
+#include "ir/ops/op.h"
 
 enum { AC_CUSTOM_RANK = 8, AC_CUSTOM_MOST = 60 }; /* dimensions; operands, results or attributes of a row */
 
@@ -112,5 +113,7 @@ void ac_custom_put_ints(ac_sink *to, const char *name, const int64_t *v, int64_t
 void ac_custom_put_floats(ac_sink *to, const char *name, const float *v, int64_t n);
 void ac_custom_put_text(ac_sink *to, const char *name, const char *text);
 void ac_custom_put_options(ac_sink *to, const uint8_t *bytes, int64_t n);
+/* The attributes of a node that row c computes. */
+void ac_custom_attrs(const ac_custom *c, ac_sink *with, ac_attrs *out);
 
 #endif
