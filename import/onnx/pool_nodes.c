@@ -9,11 +9,6 @@
 
 /* ------------------------------------------------------------------ windows over the tensor as it is */
 
-static ac_tensor *slide(ac_onx_node *n, ac_op op, ac_tensor *x, const ac_frame *w)
-{
-    return ac_frame_slide(&n->b, op, x, w);
-}
-
 /* How many elements window o holds along spatial dimension s: those inside of the image, or, with `padded`, of the
  * padded image without what ceil_mode adds at the end; at least 1. */
 static int64_t holds(const ac_frame *w, const ac_frame *padded, int32_t s, int64_t o)
@@ -127,11 +122,11 @@ int ac_onx_do_max_pool(ac_onx_node *n)
     if (canonical(x, &w))
         y = ac_frame_pool(&n->b, n->row->op, x, &w);
     else
-        y = slide(n, AC_OP_WINDOW_MAX, x, &w);
+        y = ac_frame_slide(&n->b, AC_OP_WINDOW_MAX, x, &w);
     AC_TRY(ac_onx_result(n, 0, y));
     if (n->n_out < 2)
         return AC_OK;
-    ac_tensor *place = slide(n, AC_OP_WINDOW_ARGMAX, x, &w);
+    ac_tensor *place = ac_frame_slide(&n->b, AC_OP_WINDOW_ARGMAX, x, &w);
     return ac_onx_result(n, 1, columns && place ? column_major(n, place, x) : place);
 }
 
@@ -180,7 +175,7 @@ int ac_onx_do_average_pool(ac_onx_node *n)
     }
     if (!ac_dtype_is_float(x->dtype))
         return ac_cannot(&n->b, "its input is %s", ac_dtype_name(x->dtype));
-    ac_tensor *sum = slide(n, AC_OP_WINDOW_SUM, x, &w);
+    ac_tensor *sum = ac_frame_slide(&n->b, AC_OP_WINDOW_SUM, x, &w);
     return ac_onx_result(n, 0, sum ? DIV(sum, counts(n, &w, include ? &plain : NULL, sum)) : NULL);
 }
 
@@ -201,11 +196,11 @@ int ac_onx_do_lp_pool(ac_onx_node *n)
     if (!(p > 0))
         return ac_error(n->r->cx, n->at, E0103, "p is %g", p);
     if (p == 2)
-        return ac_onx_result(n, 0, SQRT(slide(n, AC_OP_WINDOW_SUM, SQUARE(x), &w)));
+        return ac_onx_result(n, 0, SQRT(ac_frame_slide(&n->b, AC_OP_WINDOW_SUM, SQUARE(x), &w)));
     x = ABS(x);
     if (p != 1)
         x = x ? OP2(POW, x, NUM(x, p)) : NULL;
-    ac_tensor *y = slide(n, AC_OP_WINDOW_SUM, x, &w);
+    ac_tensor *y = ac_frame_slide(&n->b, AC_OP_WINDOW_SUM, x, &w);
     if (p != 1)
         y = y ? OP2(POW, y, NUM(y, 1 / p)) : NULL;
     return ac_onx_result(n, 0, y);
