@@ -30,7 +30,7 @@ python3 "$suite/onnx_conformance.py" run "$cases" --label arenac --jobs 2 --json
 python3 - "$tmp/r.json" "$update" "$src/tests/onnx/passing.txt" "$cases" <<'EOF'
 import json, os, sys
 doc = json.load(open(sys.argv[1]))
-def drawn(r): # the suite has the numbers of one generator, which nobody else draws
+def drawn(r): # the suite expects the numbers of one generator; others differ
     return "random number generation" in json.load(open(os.path.join(sys.argv[4], r["id"], "case.json")))["reasons"]
 bad = [r for r in doc["results"]
        if r["status"] in ("error", "crash", "timeout") or (r["status"] == "wrong" and not drawn(r))]

@@ -266,7 +266,7 @@ int ac_caf_do_interp(ac_caf_layer *l)
     return ac_caf_result(l, 0, resized(l, x, AC_OP_RESIZE_BILINEAR, size));
 }
 
-/* The size of an image with a mask: as it is given, or `scale` times that of x less 1 with pad_out (SegNet). */
+/* The size of the result with a mask: as given, or `scale` times that of x, less 1 with pad_out (SegNet). */
 static void unpooled_size(ac_attrs_reader *m, const ac_tensor *x, int64_t size[2])
 {
     static const int WANT[] = {A_upsample_h, A_upsample_w}, SCALE[] = {A_scale_h, A_scale_w},
@@ -299,7 +299,7 @@ static int unpool(ac_caf_layer *l, ac_attrs_reader *m)
     return ac_caf_result(l, 0, ac_make_reshape(&l->b, y, 4, dim));
 }
 
-/* Each element `scale` times in both directions, or with a mask, the second top of a pool, its way back. */
+/* Repeats each element `scale` times in both directions; with a mask, the second top of a pool, undoes that pool. */
 int ac_caf_do_upsample(ac_caf_layer *l)
 {
     ac_attrs_reader *m = ac_caf_message(l, "upsample_param");

@@ -161,7 +161,7 @@ int ac_tf_do_var_handle(ac_tf_op *n)
     return variable_result(n, AC_TF_VARIABLE);
 }
 
-/* Of TensorFlow 1: a tensor that refers to the variable, and has its value of the moment when it is read. */
+/* TensorFlow 1: a tensor that refers to the variable; a read gives the variable's value at that moment. */
 int ac_tf_do_variable(ac_tf_op *n)
 {
     AC_TRY(variable_result(n, AC_TF_TENSOR));

@@ -8,8 +8,8 @@
  *     a      [=====)                300 B, input       slow; group 0..1 copies its rows through a window of 20 B
  *     c             [=====)          60 B              fast: 20 + 60 + what the group needs itself <= 100
  *
- * Found is the cut of the steps into groups, with a place for each tensor, whose bytes in the fast memory never exceed
- * its capacity, and that moves the fewest bytes between the two memories; then the fewest that steps access without a
+ * The solution cuts the steps into groups and gives each tensor a place, so that the bytes in the fast memory never
+ * exceed its capacity, and the fewest bytes move between the two memories; then the fewest that steps access without a
  * copy, then the fewest fused steps. Dynamic programming over the cuts; a state is the places of the tensors alive
  * there. Exact as long as no cut has more than `states` of them; beyond, those that moved most are dropped.
  *

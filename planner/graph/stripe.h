@@ -40,7 +40,7 @@ int ac_stripe_choose(ac_stripe_search *q, ac_bytes limit, ac_lowered **out, int3
 
 /* The bytes that must be alive while the group runs. */
 ac_bytes ac_stripe_estimate(const ac_stripe_search *q, const ac_stripe_group *x, ac_region *tmp);
-/* The bytes that the group needs less because `out` starts inside of `in`, which dies in it; 0: it must not. */
+/* The bytes that the group saves if `out` starts inside of `in`, which dies in the group; 0: it must not. */
 ac_bytes ac_stripe_saved(const ac_stripe_search *q, const ac_stripe_group *x, const ac_tensor *in, const ac_tensor *out,
                          ac_region *tmp);
 /* stripe_refine.c: chooses the ways (forms.way) of a group's steps: the fastest that take no more, and lines so short

@@ -1,7 +1,7 @@
 /* stripe_copies.c - groups of steps for a fast memory that is too small for their tensors: rows of tensors in a slower
  * one are copied through windows, so that each byte crosses once.
  *
- * The choice is made on plain data (planner/copies); here groups become that data, and its answer steps. */
+ * planner/copies chooses on plain data; this file converts groups to that data, and the answer to steps. */
 #include "planner/graph/stripe.h"
 
 #include "planner/copies/copies.h"

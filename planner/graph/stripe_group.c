@@ -247,7 +247,7 @@ static bool made_tensors(ac_stripe_work *w)
 
 /* ------------------------------------------------------------------ units */
 
-/* The unit that makes tensor i, or whose rows come from outside: these are the first ones of both. */
+/* The unit that makes tensor i or fills its window; tensors with rows from outside, and their units, come first. */
 static int32_t unit_of(const ac_stripe_work *w, int32_t i)
 {
     return w->maker[i] < 0 ? i : w->unit_of[w->maker[i]];
@@ -345,7 +345,7 @@ static bool unit_reads(const ac_stripe_work *w, int32_t u, int32_t i)
     return false;
 }
 
-/* Does each column of step k read nothing of operand a but the same pixel? */
+/* True if each column of the step reads only the same pixel of operand a. */
 static bool reads_pixel(const ac_stripe_form *f, int32_t a)
 {
     return f->part.col && f->part.pixel[a] && f->low->fn->buf.item[a].count % (f->part.steps * f->part.cols) == 0;

@@ -71,7 +71,7 @@ void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_regio
 /* The graph input, the largest one, that steps read only as rows of one tensor: v->streamed. false: none. */
 bool ac_stripes_stream(ac_stripes *v);
 const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step); /* in its way; ok: it may be in a group */
-/* Can rows of t be copied one by one? It has rows, and no views. */
+/* True if rows of t can be copied one by one: it has rows, *rows of them, and no views. */
 bool ac_stripe_copyable(const ac_stripes *v, const ac_tensor *t, int64_t *rows);
 /* True if only steps begin .. end - 1 use t. */
 bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const ac_tensor *t);

@@ -1,9 +1,9 @@
 /* json.c - the report for programs: schema arenac-report/1. Keys are stable and carry their unit; steps count from 0
  * and are inclusive on both sides; a value that does not apply is null, never absent. Exceptions: `dead_channels`
  * exists only with --dead, for models with integer weights, `plan.again` for a step of training within a budget,
- * `threads` with --threads above 1, `launches` for GPUs, `slow_bytes` of a step that moves some, and
- * `slow_bytes_per_run` of `plan`, `lower_bound_bytes` and `peak_step` of a memory only with several memories; the same
- * keys of `plan` are totals then. */
+ * `threads` with --threads above 1, `launches` for GPUs, `insns` to `timed_by` with --time, `slow_bytes` of a step that
+ * moves some, and `slow_bytes_per_run` of `plan`, `lower_bound_bytes` and `peak_step` of a memory only with several
+ * memories; the same keys of `plan` are totals then. */
 #include "planner/report/cuts.h"
 #include "planner/report/section.h"
 #include "planner/report/threads.h"
