@@ -236,10 +236,11 @@ static void put_others(const text *t)
 static void put_slow(const text *t)
 {
     const ac_report *r = t->r;
-    bool *done = AC_NEW_N(t->to->cx->region, bool, r->n_steps + 1);
-    if (!ac_report_slow(r) || !r->n_steps)
+    const int64_t slow = ac_report_slow(r);
+    if (!slow || !r->n_steps)
         return;
-    ac_putf(t->to, "        %s B a run cross between %s and slower memories\n", commas(t, ac_report_slow(r)),
+    bool *done = AC_NEW_N(t->to->cx->region, bool, r->n_steps + 1);
+    ac_putf(t->to, "        %s B a run cross between %s and slower memories\n", commas(t, slow),
             visible(t, r->problem->mem[0].name));
     for (int k = 0; k < 4; k++) {
         int32_t best = -1;
