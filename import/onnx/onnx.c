@@ -74,8 +74,9 @@ static int refused_value(ac_onx *r, ac_onx_value *v, ac_place at, const char *re
 {
     v->made = v->broken = true;
     at.node = *v->name ? v->name : NULL;
-    const char *omit = ac_strf(r->cx->region, "--const %s omits it", ac_shell_set(r->cx, v->name, "none"));
-    return ac_refuse(r->reading, at, E0108, "the model", reason, v->optional ? omit : NULL);
+    const char *omit =
+        v->optional ? ac_strf(r->cx->region, "--const %s omits it", ac_shell_set(r->cx, v->name, "none")) : NULL;
+    return ac_refuse(r->reading, at, E0108, "the model", reason, omit);
 }
 
 static int read_constant(ac_onx *r, ac_onx_scope *s, ac_span message, bool sparse)
