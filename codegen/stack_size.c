@@ -1,7 +1,6 @@
 /* stack_size.c - estimates frames from locals, variables and loops; see stack_size.h. */
 #include "codegen/stack_size.h"
 
-#include "codegen/dsp/rows.h"
 #include "codegen/tile_asm.h"
 
 /* Sums over all locals, variables and loops. */

@@ -1,8 +1,8 @@
-/* phases.c - claims about steps that a cluster of a GPU runs as phases of one launch: that the joined function
- * keeps their order. Each step is proven by itself. Blocks wait for each other after a
- * cluster loop, and only there. So of two parameters that share bytes, one of them written and not both of one step,
- * the one of the earlier step is used in earlier cluster loops.
- * The joined function has all stores of the steps. */
+/* phases.c - claims that a launch of a GPU keeps the order of the steps that it runs as phases of a cluster.
+ *
+ * Each step is proven by itself. Blocks wait for each other after a cluster loop, and only there. So if two parameters
+ * share bytes, one of them is written, and no step has both, the parameter of the earlier step must be used in earlier
+ * cluster loops. The joined function must have all stores of the steps. */
 #include "prove/phases.h"
 
 #include "prove/facts/arguments.h"

@@ -46,7 +46,7 @@ ac_x ac_cuda_weights_first(const ac_loop_fn *fn);
 
 /* phases.c. True if threads wait for each other after this block loop, or blocks after this cluster loop. */
 bool ac_cuda_waits(const ac_loop_fn *fn, ac_x loop);
-/* Where blocks of a cluster wait for each other's start: before the grid loop, or after a phase. The loop; 0: nowhere. */
+/* The loop where blocks of a cluster wait for each other's start: before the grid loop, or after a phase; 0: none. */
 ac_x ac_cuda_cluster_begins(const ac_loop_fn *fn);
 
 /* Static shared memory of a block, at most, on every GPU */

@@ -52,7 +52,7 @@ int32_t ac_rows_values(const ac_rows *r, ac_x *value);
  * the first's, if the second pixel does not exist), steps, channels, bias, shift. */
 const char *ac_rows_asm(ac_ctx *cx, const ac_rows_form *f);
 const char *ac_rows_name(ac_ctx *cx, const ac_rows_form *f); /* "rows_2x4_17" */
-enum { AC_ROWS_WORDS = 7, AC_ROWS_STACK = 96 /* of the form that takes most */ };
+enum { AC_ROWS_WORDS = 7 };
 /* The stack of a function of the generated code that is assembly alone, from its name; 0: of any other function.
  * Compilers report no frame for it. */
 ac_bytes ac_naked_stack(const char *function);

@@ -12,7 +12,7 @@
 
 enum { M = 0, NUMBER = 4, Y_0 = 8, Y_1 = 12, X_END = 16, Y_END = 20, X = 24, BIAS = 28, SHIFT = 32, SUMS = 40 };
 enum { SAVED = 36, SIGNED_FRAME = SUMS + 20 }; /* bytes of the saved registers; of the largest frame, below them */
-_Static_assert(SAVED + SIGNED_FRAME == (int)AC_ROWS_STACK, "the stack that rows.h states");
+_Static_assert(SAVED + SIGNED_FRAME == (int)AC_ROWS_STACK, "the stack that tile_asm.h states");
 
 static int32_t w_slot(const ac_rows_form *f)
 {

@@ -135,7 +135,7 @@ static ac_x block(joiner *j, int64_t threads)
     return ac_lb_for(&j->b, "t", ac_lb_i32(&j->b, 0), ac_lb_i32(&j->b, threads), 1, AC_MARK_BLOCK);
 }
 
-/* Blocks of the kernel are shared: neighbours stay together. The code from begin to end of it, and the values before. */
+/* The code of a kernel from begin to end, and the values before it. Its blocks are shared: neighbours stay together. */
 static void copy_blocks(joiner *j, part *p, ac_x grid, ac_x begin, ac_x end)
 {
     ac_lb *b = &j->b;

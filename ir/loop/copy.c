@@ -46,8 +46,7 @@ ac_x ac_lb_copy(ac_lb *b, const ac_loop_fn *from, const ac_ins *i)
     case AC_L_LOAD:
         return ac_lb_load_flags(b, i->aux, i->a, i->lanes, i->flags);
     case AC_L_STORE:
-        ac_lb_store(b, i->aux, i->a, i->b);
-        b->fn->code.item[b->fn->code.n - 1].flags = i->flags;
+        ac_lb_store_flags(b, i->aux, i->a, i->b, i->flags);
         return 0;
     case AC_L_MMA:
         ac_lb_mma(b, (ac_dtype)i->dtype, i->aux, i->a, (int32_t)i->k.i, i->b, i->c);

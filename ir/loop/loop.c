@@ -139,6 +139,11 @@ void ac_lb_written(ac_lb *b, int32_t buf)
 
 void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
 {
+    ac_lb_store_flags(b, buf, index, value, 0);
+}
+
+void ac_lb_store_flags(ac_lb *b, int32_t buf, ac_x index, ac_x value, uint8_t flags)
+{
     assert(buf >= 0 && buf < b->fn->buf.n && "lb_buf made it");
     assert(is_one(b, index, AC_I32) && "an index is an i32 with one lane");
     const ac_ins *v = at(b, value);
@@ -146,15 +151,15 @@ void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value)
     assert(ac_lb_fits(b, v->dtype == b->fn->buf.item[buf].dtype) && "the value has the buffer's type");
     assert(b->fn->buf.item[buf].role != AC_BUF_IN && b->fn->buf.item[buf].role != AC_BUF_CONST &&
            "inputs and constants are never written");
-    ac_ins ins = {.op = AC_L_STORE, .dtype = v->dtype, .lanes = v->lanes, .a = index, .b = value, .aux = buf};
+    ac_ins ins = {
+        .op = AC_L_STORE, .dtype = v->dtype, .flags = flags, .lanes = v->lanes, .a = index, .b = value, .aux = buf};
     ac_lb_append(b, ins);
     ac_lb_written(b, buf);
 }
 
 void ac_lb_store_late(ac_lb *b, int32_t buf, ac_x index, ac_x value)
 {
-    ac_lb_store(b, buf, index, value);
-    b->fn->code.item[b->fn->code.n - 1].flags = AC_F_ALIGNED | AC_F_LATE;
+    ac_lb_store_flags(b, buf, index, value, AC_F_ALIGNED | AC_F_LATE);
 }
 
 void ac_lb_groups(ac_lb *b, ac_x phase, int32_t left)

@@ -197,6 +197,7 @@ ac_x ac_lb_maxlanes(ac_lb *b, ac_x x);
 ac_x ac_lb_load(ac_lb *b, int32_t buf, ac_x index, int32_t lanes);
 ac_x ac_lb_load_flags(ac_lb *b, int32_t buf, ac_x index, int32_t lanes, uint8_t flags);
 void ac_lb_store(ac_lb *b, int32_t buf, ac_x index, ac_x value);
+void ac_lb_store_flags(ac_lb *b, int32_t buf, ac_x index, ac_x value, uint8_t flags);
 /* Late stores of a phase (the body of a block loop) copy elements of a parameter to shared memory: `value` is a load of
  * 4, 8 or 16 aligned bytes, or a select between one and zeros. They form a group; ac_lb_groups(b, phase, left): when
  * the phase ends, all groups but the last `left` have arrived, of all threads (AC_GROUPS_OPEN: none needs to). No

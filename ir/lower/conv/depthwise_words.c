@@ -117,10 +117,8 @@ static void finish(job *j, ac_x block)
         word = word ? ac_lb_or(b, word, byte) : byte;
     }
     const ac_x to = ac_lb_add(b, ac_lb_mul(b, j->p, num(j, win->oc)), j->c0);
-    if (word) {
-        ac_lb_store(b, ac_lo_result_buf(j->L), to, ac_lb_bitcast(b, word, AC_I8));
-        b->fn->code.item[b->fn->code.n - 1].flags |= AC_F_ALIGNED;
-    }
+    if (word)
+        ac_lb_store_flags(b, ac_lo_result_buf(j->L), to, ac_lb_bitcast(b, word, AC_I8), AC_F_ALIGNED);
     ac_lb_end(b);
     ac_lb_end(b);
 }

@@ -258,8 +258,8 @@ static void keep(const ac_gpu_norm *n, ac_x row, ac_x column, ac_x v, ac_x keeps
 {
     ac_lb *b = &n->L->b;
     ac_lb_if(b, n->all % n->rows ? ac_lb_and(b, keeps, ac_lb_lt(b, row, num(n, n->all))) : keeps);
-    ac_lb_store(b, n->kept, ac_lb_add(b, ac_lo_scaled(b, row, n->depth), column), v);
-    b->fn->code.item[b->fn->code.n - 1].flags |= n->wide > 1 ? AC_F_ALIGNED : 0;
+    ac_lb_store_flags(b, n->kept, ac_lb_add(b, ac_lo_scaled(b, row, n->depth), column), v,
+                      n->wide > 1 ? AC_F_ALIGNED : 0);
     ac_lb_end(b);
 }
 
@@ -277,8 +277,7 @@ static void store_row(const ac_gpu_norm *n, int32_t squares, ac_x t, int32_t fro
     for (int32_t p = 0; p < n->pieces; p++) {
         const ac_x c = column_of(n, t, p), v = finished(n, t, r, p, factor);
         ac_lb_if(b, whole(n, p) ? ac_lb_int(b, AC_BOOL, 1) : ac_lb_lt(b, c, num(n, n->depth)));
-        ac_lb_store(b, to->buf, ac_lb_add(b, at, c), v);
-        b->fn->code.item[b->fn->code.n - 1].flags |= n->wide > 1 ? AC_F_ALIGNED : 0;
+        ac_lb_store_flags(b, to->buf, ac_lb_add(b, at, c), v, n->wide > 1 ? AC_F_ALIGNED : 0);
         if (n->kept >= 0)
             keep(n, ac_lb_add(b, to->first, row), c, v, to->keeps);
         ac_lb_end(b);

@@ -279,8 +279,8 @@ static void give(const ac_gpu_staged *s, ac_x f, ac_x u, ac_x v)
     const int32_t share = p->items / p->split;
     const ac_x item = ac_gpu_by(b, f, p->slice, u), owner = ac_lb_div(b, item, ac_lb_i32(b, share));
     const ac_x own = ac_gpu_by(b, s->rank, share, ac_lb_mod(b, item, ac_lb_i32(b, share)));
-    ac_lb_store(b, s->inbox, ac_gpu_by(b, owner, (int64_t)p->items * QUAD, ac_lb_mul(b, own, ac_lb_i32(b, QUAD))), v);
-    b->fn->code.item[b->fn->code.n - 1].flags |= AC_F_ALIGNED;
+    ac_lb_store_flags(b, s->inbox, ac_gpu_by(b, owner, (int64_t)p->items * QUAD, ac_lb_mul(b, own, ac_lb_i32(b, QUAD))),
+                      v, AC_F_ALIGNED);
 }
 
 static void finish_own(const ac_gpu_staged *s)
@@ -306,8 +306,7 @@ static void finish_slices(const ac_gpu_staged *s)
     for (int32_t j = 0; j < groups; j++) {
         const ac_x f = ac_gpu_by(b, i, groups, ac_lb_i32(b, j));
         const ac_x item = ac_gpu_by(b, slice, items, ac_gpu_by(b, f, p->slice, u));
-        ac_lb_store(b, s->s, ac_lb_mul(b, item, ac_lb_i32(b, QUAD)), four_sums(s, t, i, j * QUAD));
-        b->fn->code.item[b->fn->code.n - 1].flags |= AC_F_ALIGNED;
+        ac_lb_store_flags(b, s->s, ac_lb_mul(b, item, ac_lb_i32(b, QUAD)), four_sums(s, t, i, j * QUAD), AC_F_ALIGNED);
     }
     ac_lb_end(b);
     ac_lb_end(b);

@@ -92,8 +92,7 @@ static int concat_at_once(ac_lower *L, int32_t axis, int64_t unit)
                    piece = ac_lb_add(b, ac_lb_mul(b, o, ac_lb_i32(b, part)), in_part);
         const ac_x v =
             ac_lb_load_flags(b, ac_lo_operand(L, n->in[i]), ac_lb_mul(b, piece, ac_lb_i32(b, unit)), lanes, flags);
-        ac_lb_store(b, dst, to, v);
-        b->fn->code.item[b->fn->code.n - 1].flags |= flags;
+        ac_lb_store_flags(b, dst, to, v, flags);
         if (i + 1 < n->n_in)
             ac_lb_else(b);
         at += part;
