@@ -72,7 +72,7 @@ static void report(ac_attrs_reader *a, const ac_attr_spec *row, const ac_attr_va
 
 /* ------------------------------------------------------------------ values */
 
-static bool find(ac_attrs_reader *a, const ac_attr_spec *row, ac_attr_value *v)
+bool ac_attr_find(ac_attrs_reader *a, const ac_attr_spec *row, ac_attr_value *v)
 {
     *v = (ac_attr_value){.i = 0};
     if (!a->source->find(a, name_of(row), row, v))
@@ -114,7 +114,7 @@ static double bounded(const ac_attr_spec *row, double x)
 static int64_t whole(ac_attrs_reader *a, const ac_attr_spec *row)
 {
     ac_attr_value v;
-    const bool given = find(a, row, &v);
+    const bool given = ac_attr_find(a, row, &v);
     const int64_t low = row->from ? (int64_t)row->low : row->type == AC_ATTR_INT ? INT32_MIN : INT64_MIN;
     const int64_t high = row->to ? (int64_t)row->high : row->type == AC_ATTR_INT ? INT32_MAX : INT64_MAX;
     if (given && v.i >= low && v.i <= high)
@@ -156,7 +156,7 @@ double ac_attr_float_or(ac_attrs_reader *a, int id, double init)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    if (!find(a, row, &v))
+    if (!ac_attr_find(a, row, &v))
         return init;
     const bool in = (!row->from || v.f >= row->low) && (!row->to || v.f <= row->high);
     if (!in)
@@ -172,20 +172,20 @@ bool ac_attr_bool(ac_attrs_reader *a, int id)
 bool ac_attr_bool_or(ac_attrs_reader *a, int id, bool init)
 {
     ac_attr_value v;
-    return find(a, row_of(a, id), &v) ? v.i != 0 : init;
+    return ac_attr_find(a, row_of(a, id), &v) ? v.i != 0 : init;
 }
 
 ac_dtype ac_attr_dtype_or(ac_attrs_reader *a, int id, ac_dtype init)
 {
     ac_attr_value v;
-    return find(a, row_of(a, id), &v) ? v.dtype : init;
+    return ac_attr_find(a, row_of(a, id), &v) ? v.dtype : init;
 }
 
 ac_dtype ac_attr_dtype(ac_attrs_reader *a, int id)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    if (find(a, row, &v))
+    if (ac_attr_find(a, row, &v))
         return v.dtype;
     if ((ac_dtype)row->init == AC_NONE && !v.wrong)
         report(a, row, &v, NULL);
@@ -216,7 +216,7 @@ int32_t ac_attr_word(ac_attrs_reader *a, int id)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    const bool given = find(a, row, &v);
+    const bool given = ac_attr_find(a, row, &v);
     const int32_t word = given ? word_of(a, row, &v) : (int32_t)row->init;
     if (word < 0)
         report(a, row, &v, given ? quoted(a, v.text) : NULL);
@@ -227,7 +227,7 @@ const char *ac_attr_text(ac_attrs_reader *a, int id)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    if (find(a, row, &v) && (!row->words || word_of(a, row, &v) >= 0))
+    if (ac_attr_find(a, row, &v) && (!row->words || word_of(a, row, &v) >= 0))
         return v.text;
     if (v.text)
         report(a, row, &v, quoted(a, v.text));
@@ -245,7 +245,7 @@ static bool fits(ac_attrs_reader *a, const ac_attr_spec *row, const ac_attr_valu
 static ac_ints list_of(ac_attrs_reader *a, const ac_attr_spec *row)
 {
     ac_attr_value v;
-    if (!find(a, row, &v) || !fits(a, row, &v))
+    if (!ac_attr_find(a, row, &v) || !fits(a, row, &v))
         return (ac_ints){0};
     for (int64_t i = 0; i < v.n; i++)
         if ((row->from && (double)v.ints[i] < row->low) || (row->to && (double)v.ints[i] > row->high)) {
@@ -268,14 +268,14 @@ ac_ints ac_attr_list(ac_attrs_reader *a, const char *name)
 bool ac_attr_is(ac_attrs_reader *a, const char *name, ac_attr_kind type)
 {
     ac_attr_value v;
-    return find(a, &(ac_attr_spec){.name = name, .type = type}, &v);
+    return ac_attr_find(a, &(ac_attr_spec){.name = name, .type = type}, &v);
 }
 
 const double *ac_attr_floats(ac_attrs_reader *a, int id, int32_t *n)
 {
     const ac_attr_spec *row = row_of(a, id);
     ac_attr_value v;
-    *n = find(a, row, &v) && fits(a, row, &v) ? (int32_t)v.n : 0;
+    *n = ac_attr_find(a, row, &v) && fits(a, row, &v) ? (int32_t)v.n : 0;
     return *n ? v.floats : NULL;
 }
 

@@ -96,6 +96,8 @@ const char *ac_attr_name(const ac_attrs_reader *a, int id); /* in the file */
 /* Marks an attribute without a row as read: it changes nothing here. */
 void ac_attr_skip(ac_attrs_reader *a, const char *name);
 
+/* An attribute of any row. False: it is left out, or it is of another type or malformed, which was reported. */
+bool ac_attr_find(ac_attrs_reader *a, const ac_attr_spec *row, ac_attr_value *v);
 /* An attribute without a row: is it there, and of that type? And such a list. */
 bool ac_attr_is(ac_attrs_reader *a, const char *name, ac_attr_kind type);
 ac_ints ac_attr_list(ac_attrs_reader *a, const char *name);

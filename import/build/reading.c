@@ -257,6 +257,6 @@ int ac_reading_refuse(ac_reading *r, ac_place at, const char *domain, const char
     if (why)
         return ac_refuse(r, at, E0107, shown, why->reason, why->help);
     return ac_refuse(r, at, E0107, shown, "unknown operator name in this format",
-                     "--outputs TENSOR ends the model before it; `arenac ops` lists the supported operators, "
-                     "docs/add-operator.md shows how to add one");
+                     "--custom FILE.def computes it by a C function of yours (docs/custom.md); --outputs TENSOR ends "
+                     "the model before it; `arenac ops` lists the supported operators");
 }

@@ -20,6 +20,7 @@
 #include "ir/ops/custom.h"
 
 struct ac_maker;
+struct ac_attrs_reader;
 
 /* Computes the only result of a node from its n_in operands; op is the row's. NULL: reported, or refused. */
 typedef ac_tensor *ac_builder(const struct ac_maker *b, ac_op op, ac_tensor *const *in, int32_t n_in);
@@ -52,5 +53,8 @@ const ac_operator *ac_operator_find(const ac_operators *t, const char *domain, c
 const ac_operator *ac_operator_why(const ac_operators *t, const char *domain, const char *name);
 /* A row, in the context's region, for an operator of the file that c computes; `run` creates its nodes. */
 ac_operator *ac_operator_custom(ac_ctx *cx, const ac_custom *c, const char *name, ac_adapter *run);
+/* The attributes of a custom node: those of row c that the file has, by their names and types; the others keep their
+ * defaults. A true or false is 1 or 0 for i32. AC_FAIL: a value is of another type (E0103). */
+int ac_custom_attrs_read(struct ac_attrs_reader *a, const ac_custom *c, ac_attrs *out);
 
 #endif

@@ -167,6 +167,20 @@ static bool same_shape(const ac_caf_values *v, int32_t rank, const int64_t *dim)
     return true;
 }
 
+/* t with the values; doubles are cast. */
+static ac_tensor *placed(ac_caf_layer *l, const char *what, const ac_caf_values *v, ac_tensor *t)
+{
+    ac_caf *r = l->r;
+    if (v->dtype == AC_F32) {
+        ac_param_place(t, v->data);
+        return t;
+    }
+    ac_tensor *wide =
+        ac_tensor_new(r->g, ac_strf(r->cx->region, "%s/%s_double", l->name, what), AC_F64, t->rank, t->dim);
+    ac_param_place(wide, v->data);
+    return ac_make_cast(&l->b, wide, AC_F32);
+}
+
 ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const int64_t *dim)
 {
     ac_caf *r = l->r;
@@ -208,13 +222,22 @@ ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const 
                        ac_dims_str(r->cx, v.rank, v.dim), ac_dims_str(r->cx, rank, dim));
         return NULL;
     }
-    if (v.dtype == AC_F32) {
-        ac_param_place(t, v.data);
-        return t;
-    }
-    ac_tensor *wide = ac_tensor_new(r->g, ac_strf(r->cx->region, "%s/%s_double", l->name, what), AC_F64, rank, dim);
-    ac_param_place(wide, v.data);
-    return ac_make_cast(&l->b, wide, AC_F32);
+    return placed(l, what, &v, t);
+}
+
+int ac_caf_weight_next(ac_caf_layer *l, const char *what, ac_tensor **t)
+{
+    ac_caf *r = l->r;
+    ac_caf_values v;
+    ac_span message;
+    *t = NULL;
+    if (!l->has_source || !ac_pb_next(&r->pb, &l->blobs, &message))
+        return r->pb.failed ? AC_FAIL : AC_OK;
+    AC_TRY(read_blob(l, message, &v));
+    *t = ac_tensor_new(r->g, ac_strf(r->cx->region, "%s/%s", l->name, what), AC_F32, v.rank, v.dim);
+    ac_push(r->cx->region, &l->param, *t);
+    *t = placed(l, what, &v, *t);
+    return *t ? AC_OK : AC_FAIL;
 }
 
 int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t)

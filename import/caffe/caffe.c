@@ -265,6 +265,7 @@ static int read(ac_reading *reading)
     } else {
         if (!r->weights)
             AC_TRY(ac_caf_weights_open(r, &reading->file));
+        r->binary = true;
         AC_TRY(ac_caf_binary(r, all));
     }
     AC_TRY(ac_pt_str(&r->pt, ac_pt_last(r->pt.root, "name"), "net", &name));

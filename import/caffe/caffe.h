@@ -6,7 +6,7 @@
  *     blobs.c         parameters by layer name, from the .caffemodel
  *     layer_fields.c  fields of a layer, read by name
  *     layers.c        the table of layers (layers.def) and its dispatch
- *     *_layers.c      adapters: window, math, shape, norm, detect, recurrent, data
+ *     *_layers.c      adapters: window, math, shape, norm, detect, recurrent, data, custom
  *
  * The text tree (prototext.h) is the common form of nets: layers of V0 become new messages in it, those of V1 and V2
  * are read directly, under the names that both share. Each canonical node is resolved as it is made (ir/make/maker.h).
@@ -56,6 +56,7 @@ struct ac_caf {
     ac_pt pt;                     /* the net */
     ac_pb pb;                     /* the weights, when there are any */
     const char *weights;          /* path of their file; NULL: no file */
+    bool binary;                  /* the net is: fields that schema.def does not have are lost */
     AC_VEC(ac_caf_source) source; /* by name */
     struct ac_caf_names *names;   /* blobs by name */
     AC_VEC(ac_pt_node *) layer;   /* V1 and V2 messages, in order */
@@ -103,6 +104,8 @@ int ac_caf_weights_open(ac_caf *r, const ac_file *f);
 bool ac_caf_weights_find(ac_caf *r, const char *layer, ac_pb_list *blobs);
 /* The next parameter of a layer as an f32 constant of that shape; `what` names it. NULL: reported, or refused. */
 ac_tensor *ac_caf_weight(ac_caf_layer *l, const char *what, int32_t rank, const int64_t *dim);
+/* The same, with the shape in the file; *t NULL: none is left. */
+int ac_caf_weight_next(ac_caf_layer *l, const char *what, ac_tensor **t);
 int ac_caf_result(ac_caf_layer *l, int32_t i, ac_tensor *t); /* NULL: AC_FAIL */
 
 /* layer_fields.c. A message may be NULL: then every field has its default. */
@@ -118,6 +121,9 @@ int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_M
 int ac_caf_no_field(ac_caf *r, const ac_pt_node *x, const char *what, const char *const *known, int32_t n);
 /* Refuses fields of these messages that no adapter has read. */
 int ac_caf_check_fields(ac_caf_layer *l);
+
+/* custom_layers.c: the row of a layer that --custom binds; NULL: none. */
+const ac_operator *ac_caf_custom(ac_caf_layer *l);
 
 /* layers.c */
 extern const ac_operators ac_caf_operators;

@@ -25,7 +25,8 @@ const ac_operators ac_caf_operators = {ROWS, sizeof ROWS / sizeof *ROWS, NULL};
 
 int ac_caf_layer_known(ac_caf_layer *l)
 {
-    l->row = ac_operator_find(&ac_caf_operators, "", l->type, 0);
+    l->row = ac_caf_custom(l);
+    l->row = l->row ? l->row : ac_operator_find(&ac_caf_operators, "", l->type, 0);
     if (l->row)
         return AC_OK;
     if (!*l->type)

@@ -205,7 +205,9 @@ static void classify(ac_mx *r)
         r->node[r->head.item[i].node].wanted = value[r->head.item[i].node] = true;
     for (int32_t i = r->n_nodes; i-- > 0;) {
         ac_mx_node *n = &r->node[i];
-        n->row = n->variable ? NULL : ac_operator_find(&ac_mx_operators, "", n->type, 0);
+        n->row = n->variable ? NULL : ac_mx_custom(n);
+        if (!n->variable && !n->row)
+            n->row = ac_operator_find(&ac_mx_operators, "", n->type, 0);
         for (int32_t k = 0; n->wanted && k < n->n_in; k++) {
             ac_mx_node *from = &r->node[n->from[k]];
             if (n->row && ac_mx_is_label(n->row, k))

@@ -4,7 +4,7 @@
  *     params_file.c   .params files of every vintage: arrays by name, dense and sparse
  *     symbol_attrs.c  attributes, which are text for every type
  *     symbols.c       the table of operators (symbols.def) and its dispatch
- *     *_symbols.c     adapters: window, math, shape, index, norm, box
+ *     *_symbols.c     adapters: window, math, shape, index, norm, box, custom
  *
  * A symbol does not contain the types of its inputs. Variables that are in the .params file, or in the position of an
  * operator's parameter, are parameters; the others are inputs, with the __shape__ they declare or of any rank. Shapes
@@ -111,6 +111,8 @@ ac_dtype ac_mx_flag(int64_t flag);    /* mshadow type flag; AC_NONE: unknown */
 
 /* symbols.c */
 extern const ac_operators ac_mx_operators;
+/* custom_symbols.c: the row of an operator that --custom binds; NULL: none. */
+const ac_operator *ac_mx_custom(ac_mx_node *n);
 int ac_mx_node_add(ac_mx_node *n);
 int32_t ac_mx_outputs(ac_mx_node *n); /* how many results there are; 0: unknown */
 

@@ -127,9 +127,10 @@ static bool truth(const char *text, bool lower, int64_t *v)
 
 static bool list_of(ac_region *region, const char *text, const ac_attr_spec *row, ac_attr_value *v)
 {
-    int64_t *ints = AC_NEW_N(region, int64_t, row->most);
+    const int32_t most = row->most ? row->most : (int32_t)strlen(text);
+    int64_t *ints = AC_NEW_N(region, int64_t, most + 1);
     int32_t count;
-    const bool is_tuple = ac_mx_tuple(text, row->most, (int64_t)row->init, ints, &count);
+    const bool is_tuple = ac_mx_tuple(text, most, (int64_t)row->init, ints, &count);
     v->ints = ints;
     v->n = count;
     return is_tuple;
@@ -139,6 +140,7 @@ static bool decode(ac_region *region, const char *text, const ac_attr_spec *row,
 {
     const char *end;
     double *floats;
+    int32_t most;
     switch (row->type) {
     case AC_ATTR_INT:
     case AC_ATTR_INT64:
@@ -159,8 +161,9 @@ static bool decode(ac_region *region, const char *text, const ac_attr_spec *row,
     case AC_ATTR_INTS:
         return list_of(region, text, row, v);
     case AC_ATTR_FLOATS:
-        v->floats = floats = AC_NEW_N(region, double, row->most);
-        v->n = numbers(text, row->most, floats);
+        most = row->most ? row->most : (int32_t)strlen(text);
+        v->floats = floats = AC_NEW_N(region, double, most + 1);
+        v->n = numbers(text, most, floats);
         return v->n >= 0;
     case AC_ATTR_ANY:
         return true;

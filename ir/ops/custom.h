@@ -5,6 +5,8 @@
  *       onnx com.acme ScaleRows              where it occurs: domain and name
  *       tflite AcmeScaleRows                 ... or the name of a custom operator
  *       tensorflow AcmeScaleRows             ... or of an operator of a graph
+ *       mxnet acme_scale_rows                ... or of an operator of a symbol, or the op_type of a Custom
+ *       caffe ScaleRows                      ... or the type of a layer, whose blobs are operands after its bottoms
  *       call acme_scale_rows                 the C function
  *       in x f32|f16 [n,..,c]                an operand: name, types, shape
  *       in factor? f32 [c]                   may be left out; `xs*`: any number, the last row
@@ -34,7 +36,8 @@ enum { AC_CUSTOM_RANK = 8, AC_CUSTOM_MOST = 60 }; /* dimensions; operands, resul
 
 /* Formats, by the words of the file. */
 // clang-format off
-#define AC_CUSTOM_FORMATS(X) X(ONNX, "onnx") X(TFLITE, "tflite") X(TENSORFLOW, "tensorflow")
+#define AC_CUSTOM_FORMATS(X) X(ONNX, "onnx") X(TFLITE, "tflite") X(TENSORFLOW, "tensorflow") \
+    X(MXNET, "mxnet") X(CAFFE, "caffe")
 #define AC_CUSTOM_TYPES(X) X(I32, "i32") X(F32, "f32") X(INTS, "ints") X(FLOATS, "floats") X(TEXT, "text")
 // clang-format on
 #define AC_CUSTOM_ID(id, text) AC_CUSTOM_##id,

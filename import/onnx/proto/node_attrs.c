@@ -128,6 +128,15 @@ static const char *const TYPES[] = {
     "a graph", "a list of floats", "a list of whole numbers", "a list of texts"};
 enum { FLOAT = 1, INT, STRING, FLOATS = 6, INTS, MANY = sizeof TYPES / sizeof *TYPES };
 
+static const double *floats_of(ac_onx *r, ac_pb_list of, int64_t *n)
+{
+    const uint8_t *bytes = ac_pb_fixed(&r->pb, of, sizeof(float), n);
+    double *v = AC_NEW_N(r->cx->region, double, *n + 1);
+    for (int64_t i = 0; bytes && i < *n; i++)
+        v[i] = ac_dtype_get_num(AC_F32, bytes, i);
+    return v;
+}
+
 static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac_attr_spec *row, ac_attr_value *v)
 {
     static const uint8_t NUMBER[] = {
@@ -146,6 +155,8 @@ static bool find_typed(const ac_attrs_reader *reader, const char *name, const ac
     v->text = type == STRING && !v->wrong ? ac_pb_name(&n->r->pb, a->s) : NULL;
     if (row->type == AC_ATTR_INTS && !v->wrong)
         v->ints = ac_pb_ints(&n->r->pb, a->ints, &v->n);
+    if (row->type == AC_ATTR_FLOATS && !v->wrong)
+        v->floats = floats_of(n->r, a->floats, &v->n);
     v->said = n->r->pb.failed;
     return true;
 }
@@ -168,10 +179,12 @@ int ac_onx_dtype_or(ac_onx_node *n, ac_dtype init, ac_dtype *to)
 
 const float *ac_onx_floats(ac_onx_node *n, const char *name, int64_t *count)
 {
+    const ac_onx_attr *a = ac_onx_attr_of(n, name);
+    const bool other = a && a->type && a->type != FLOATS;
     *count = 0;
-    if (!ac_attr_is(&n->attrs, name, AC_ATTR_FLOATS))
+    if (!a || (other && !ac_attr_is(&n->attrs, name, AC_ATTR_FLOATS)))
         return NULL;
-    const void *bytes = ac_pb_fixed(&n->r->pb, find(n, name)->floats, 4, count);
+    const void *bytes = ac_pb_fixed(&n->r->pb, a->floats, 4, count);
     return bytes ? ac_copy(n->r->cx->region, bytes, (size_t)*count * 4) : NULL; /* aligned */
 }
 

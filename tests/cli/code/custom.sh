@@ -1,5 +1,5 @@
 #!/bin/sh
-# Custom operators (--custom): ONNX and TFLite files with every kind of attribute and operand; the evaluator, and C of
+# Custom operators (--custom): files of every format with every kind of attribute and operand; the evaluator, and C of
 # gcc and clang, call the user's functions with the same values; purity, in place, scratch and refusals. usage:
 # custom.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
@@ -14,6 +14,8 @@ operator acme.probe
   onnx com.acme Probe
   tflite AcmeProbe
   tensorflow AcmeProbe
+  mxnet acme_probe
+  caffe Probe
   call acme_probe
   in x f32|i8 [..]
   in none? f32 [a]
@@ -116,8 +118,9 @@ same() {
         cmp -s out.txt eval.txt || { fail "$c differs: $m $*"; diff eval.txt out.txt; }
     done
 }
-numbers() { # MODEL FILE.def VALUES [INPUT]: the report of acme.probe
-    expect 0 "" "$arenac" run "$1" --custom "$2" --random 3 --output-dir . ${4:+--input "x=$4"}
+numbers() { # MODEL FILE.def VALUES [INPUT [WEIGHTS]]: the report of acme.probe
+    # shellcheck disable=SC2086
+    expect 0 "" "$arenac" run "$1" ${5-} --custom "$2" --random 3 --backend ${backend:-c} --output-dir . ${4:+--input "x=$4"}
     got=$(python3 -c 'import struct
 print(*["%g" % v for v in struct.unpack("<20f", open("0.npy", "rb").read()[-80:])])')
     [ "$got" = "$3" ] || fail "$1: the function got $got, expected $3"
@@ -196,7 +199,59 @@ same graph.pbtxt acme.def "'y' f32 \[20\]"
 "$arenac" run -q same.ag --custom acme.def --random 1 --output-dir of_text || fail "run same.ag"
 cmp of_graph/0.npy of_text/0.npy || fail "a graph of TensorFlow: other attributes"
 sed 's/i: -7/f: 7/' graph.pbtxt >wrong.pbtxt
-expect 1 "attribute 'whole' is a float, expected i32" "$arenac" check -q wrong.pbtxt --custom acme.def
+expect 1 "attribute 'whole' is a float, expected a whole number" "$arenac" check -q wrong.pbtxt --custom acme.def
+
+sed 's/i: -7/b: true/; /Neg/d' graph.pbtxt >flag.pbtxt
+backend=eval
+numbers flag.pbtxt acme.def "2 2 5 1 1 4 0 1 0.25 2 -1 2 102 0 0 160 -1 -1 -1 -1"
+
+# a symbol of MXNet, by its name and as a Custom; an array of the .params file, and attributes, which are text
+symbol() { # OP ATTRIBUTES
+    echo '{"nodes": [{"op": "null", "name": "x", "attrs": {"__shape__": "(2, 3)"}, "inputs": []},
+  {"op": "null", "name": "w", "inputs": []}, {"op": "'"$1"'", "name": "r",
+   "attrs": {'"$2"'}, "inputs": [[0, 0, 0], [1, 0, 0], [0, 0, 0]]}],
+  "arg_nodes": [0, 1], "heads": [[2, 0, 0], [2, 1, 0]]}'
+}
+sed 's/none? f32 \[a\]/w? f32 [a]/' acme.def >net.def
+given='"real": "0.25", "ints": "(3, -1)", "floats": "[0.5, 2]", "mode": "fast"'
+symbol acme_probe '"whole": "True", '"$given" >net.json
+numbers net.json net.def "3 2 5 0 1 6 0 1 0.25 2 -1 2 102 0 0 160 -1 -1 1 3" x.npy net.params
+symbol Custom '"whole": "-7", "op_type": "acme_probe", '"$given" >net.json
+numbers net.json net.def "3 2 5 0 1 6 0 -7 0.25 2 -1 2 102 0 0 160 -1 -1 1 3" x.npy net.params
+symbol acme_probe '"whole": "1.5"' >net.json
+expect 1 "attribute 'whole' is '1.5', expected a whole number" "$arenac" check -q net.json net.params --custom net.def
+symbol acme_probe '"whole": "1", "odd": "1"' >net.json
+expect 8 "attribute 'odd' has no meaning" "$arenac" check -q net.json net.params --custom net.def
+symbol acme_other '"whole": "1"' >net.json
+expect 8 "operator acme_other is not supported" "$arenac" check -q net.json net.params --custom net.def
+
+# a layer of Caffe: bottoms, then blobs; fields of its own message
+layer() { # FIELDS
+    echo 'input: "x" input_shape { dim: [2, 3] }
+layer { name: "r" type: "Probe" bottom: "x" top: "a" top: "b" '"$1"' transform_param { scale: 2 } }'
+}
+given='real: 0.25 ints: 3 ints: -1 floats: [0.5, 2]'
+layer "probe_param { whole: -7 mode: 'fast' $given }" >net.prototxt
+numbers net.prototxt net.def "2 2 5 0 1 6 0 -7 0.25 2 -1 2 102 0 0 160 -1 -1 4 3" x.npy one.caffemodel
+numbers net.prototxt net.def "3 2 5 0 1 6 0 -7 0.25 2 -1 2 102 0 0 160 -1 -1 4 3" x.npy two.caffemodel
+numbers net.prototxt net.def "2 2 5 1 1 6 0 -7 0.25 2 -1 2 102 0 0 160 -1 -1 -1 -1" x.npy
+layer "probe_param { whole: true mode: fast $given weight_filler { type: 'xavier' } }" >net.prototxt
+numbers net.prototxt net.def "2 2 5 1 1 6 0 1 0.25 2 -1 2 102 0 0 160 -1 -1 -1 -1" x.npy
+layer "probe_param { whole: 1 odd: 2 }" >net.prototxt
+expect 8 "field 'odd' has no meaning" "$arenac" check -q net.prototxt --custom net.def
+layer "probe_param { whole: fast }" >net.prototxt
+expect 1 "field 'whole' is fast, expected" "$arenac" check -q net.prototxt --custom net.def
+[ "$(grep -c 'error\[' err.txt)" = 1 ] || fail "a wrong field is reported more than once"
+layer "probe_param { whole: 1 } python_param { layer: 'x' }" >net.prototxt
+expect 8 "two messages of parameters, 'probe_param' and 'python_param'" "$arenac" check -q net.prototxt --custom net.def
+layer "probe_param { whole: 1 }" >net.prototxt
+sed 's/ w? / w /; /more/d' net.def >few.def
+expect 1 "E0019.*1 bottoms.*2 operands.*missing" "$arenac" check -q net.prototxt --custom few.def
+expect 1 "E0102.*more bottoms and blobs than the 2" "$arenac" check -q net.prototxt two.caffemodel --custom few.def
+expect 8 "a binary net has no names for fields" "$arenac" check -q net.caffemodel --custom net.def
+sed '/^  attr whole/,/^  attr mode/d' net.def >fields.def
+expect 0 "" "$arenac" check -q net.caffemodel --custom fields.def
+expect 8 "operator Probe is not supported" "$arenac" check -q net.prototxt
 
 # the order of effects
 cat >order.ag <<'END'

@@ -7,6 +7,8 @@ import onnx_bytes as ox
 import tflite_bytes as tfl
 from wire import data as sub, number as num, varint
 
+MXNET = struct.Struct("<QQQIiIqiii")  # of a list with one dense vector of floats
+
 DOMAIN = dict(opsets=(("", 18), ("com.acme", 1)))
 
 
@@ -53,3 +55,14 @@ pathlib.Path("map.tflite").write_bytes(tfl.model(S, [tfl.op("AcmeWide", [0], [1]
 head = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }".ljust(117) + "\n"
 pathlib.Path("x.npy").write_bytes(b"\x93NUMPY\1\0" + struct.pack("<H", len(head)) + head.encode() +
                                   struct.pack("<6f", *[1] * 6))
+
+# arrays of MXNet and blobs of Caffe: a vector of three floats, [1, 2, 4]
+vector = struct.pack("<3f", 1, 2, 4)
+pathlib.Path("net.params").write_bytes(
+    MXNET.pack(0x112, 0, 1, 0xF993FAC9, 0, 1, 3, 1, 0, 0) + vector + struct.pack("<QQ", 1, 5) + b"arg:w")
+for name, count in ("one", 1), ("two", 2):
+    blob = sub(7, sub(7, sub(1, varint(3))) + sub(5, vector))
+    pathlib.Path(name + ".caffemodel").write_bytes(sub(100, sub(1, "r") + count * blob))
+pathlib.Path("net.caffemodel").write_bytes(  # also the net: x -> Probe
+    sub(3, "x") + sub(8, sub(1, varint(2) + varint(3))) +
+    sub(100, sub(1, "r") + sub(2, "Probe") + sub(3, "x") + sub(4, "a") + sub(4, "b")))
