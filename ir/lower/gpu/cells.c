@@ -104,6 +104,38 @@ static ac_x first_value(cells *k, int32_t state, ac_x at)
     return ac_lo_load_at(k->L, k->n->in[state], at, false, 1);
 }
 
+/* Item `round` of the thread, of `items` that the threads of a block share; opens a branch for those that exist. */
+static ac_x open_item(cells *k, int64_t round, int64_t items)
+{
+    const ac_x item = mine(k, round);
+    ac_lb_if(&k->L->b, (round + 1) * k->threads > items ? ac_lb_lt(&k->L->b, item, num(k, items))
+                                                        : ac_lb_int(&k->L->b, AC_BOOL, 1));
+    return item;
+}
+
+/* Rows that products read are zeros where they are longer than the states. */
+static void clear_rows(cells *k)
+{
+    ac_lb *b = &k->L->b;
+    for (int64_t round = 0; round * k->threads < k->part; round++) {
+        ac_lb_store(b, k->rows, in_part(k, k->r, open_item(k, round, k->part)), ac_lb_f32(b, 0));
+        ac_lb_end(b);
+    }
+}
+
+static void copy_state(cells *k, int32_t s)
+{
+    ac_lb *b = &k->L->b;
+    const int64_t n = k->c->batch * k->c->units;
+    for (int64_t round = 0; round * k->threads < n; round++) {
+        const ac_x e = open_item(k, round, n);
+        const ac_x at = in_row(k, k->c->state[s], true, num(k, 0), ac_lb_div(b, e, num(k, k->c->units)),
+                               ac_lb_mod(b, e, num(k, k->c->units)));
+        ac_lb_store(b, k->rows, in_part(k, k->r, at), first_value(k, s, e));
+        ac_lb_end(b);
+    }
+}
+
 static void begin(cells *k)
 {
     ac_lb *b = &k->L->b;
@@ -114,19 +146,13 @@ static void begin(cells *k)
     const ac_x of = lasting(k, n);
     ac_lb_store(b, k->w, of, ac_lb_load(b, k->weights, of, 1));
     ac_lb_end(b);
-    const ac_x i = ac_lb_for(b, "i", k->t, num(k, k->part), k->threads, AC_MARK_SERIAL);
-    ac_lb_store(b, k->rows, in_part(k, k->r, i), ac_lb_f32(b, 0));
-    ac_lb_end(b);
+    clear_rows(k);
     close_block(k);
     open_block(k);
     for (int32_t s = 0; s < c->scan.states; s++) {
         const ac_tensor *t = c->state[s];
         if (k->row[t->id]) {
-            const ac_x e = ac_lb_for(b, "i", k->t, num(k, c->batch * c->units), k->threads, AC_MARK_SERIAL);
-            const ac_x at =
-                in_row(k, t, true, num(k, 0), ac_lb_div(b, e, num(k, c->units)), ac_lb_mod(b, e, num(k, c->units)));
-            ac_lb_store(b, k->rows, in_part(k, k->r, at), first_value(k, s, e));
-            ac_lb_end(b);
+            copy_state(k, s);
             continue;
         }
         for (int64_t round = 0; round < k->rounds; round++) {
