@@ -1,19 +1,10 @@
 /* beside.c - opens files that a model names; see beside.h. */
-/* realpath is POSIX with XSI, O_NOFOLLOW POSIX. */
-#define _XOPEN_SOURCE 700
 #include "base/beside.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
+#include "base/sys/sys.h"
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
+#include <errno.h>
+#include <string.h>
 
 const char *ac_beside_why(ac_beside found)
 {
@@ -48,9 +39,9 @@ static bool stays(const char *name)
 /* The real path of the file, if it is in the folder. */
 static ac_beside resolve(const char *folder, const char *path, char *real, char *in)
 {
-    if (!realpath(folder, in))
+    if (ac_sys_real(folder, in))
         return AC_BESIDE_REFUSED;
-    if (!realpath(path, real))
+    if (ac_sys_real(path, real))
         return errno == ENOENT || errno == ENOTDIR ? AC_BESIDE_MISSING : AC_BESIDE_REFUSED;
     const size_t n = strlen(in);
     const bool inside = !strncmp(real, in, n) && (in[n - 1] == '/' || real[n] == '/');
@@ -60,10 +51,10 @@ static ac_beside resolve(const char *folder, const char *path, char *real, char 
 /* Not opened before it is known to be regular: opening a device can do something. */
 static ac_beside is_regular(const char *path)
 {
-    struct stat st;
-    if (stat(path, &st))
+    ac_sys_info of;
+    if (ac_sys_info_of(path, &of))
         return AC_BESIDE_REFUSED;
-    return S_ISREG(st.st_mode) ? AC_BESIDE_OK : AC_BESIDE_SPECIAL;
+    return of.kind == AC_SYS_FILE ? AC_BESIDE_OK : AC_BESIDE_SPECIAL;
 }
 
 ac_beside ac_file_beside(ac_ctx *cx, const char *model, const char *name, ac_file *f)
@@ -73,16 +64,16 @@ ac_beside ac_file_beside(ac_ctx *cx, const char *model, const char *name, ac_fil
     *f = (ac_file){.path = path};
     if (!stays(name))
         return AC_BESIDE_OUTSIDE;
-    char *real = ac_alloc(cx->region, PATH_MAX + 1), *folder = ac_alloc(cx->region, PATH_MAX + 1);
+    char *real = ac_alloc(cx->region, AC_SYS_PATH), *folder = ac_alloc(cx->region, AC_SYS_PATH);
     ac_beside found = resolve(n ? ac_strf(cx->region, "%.*s", n, model) : ".", path, real, folder);
     if (found == AC_BESIDE_OK)
         found = is_regular(real);
     if (found != AC_BESIDE_OK)
         return found;
-    const int fd = open(real, O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW);
+    const int fd = ac_sys_open(real, AC_SYS_READ_FILE, 0);
     if (fd < 0)
         return AC_BESIDE_REFUSED;
     const int why = ac_file_load(cx, fd, f);
-    close(fd);
+    ac_sys_close(fd);
     return why ? AC_BESIDE_REFUSED : AC_BESIDE_OK;
 }

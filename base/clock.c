@@ -1,11 +1,9 @@
 /* clock.c - the monotonic clock of the system. */
 #include "base/clock.h"
 
-#include <time.h>
+#include "base/sys/sys.h"
 
 double ac_now_ms(void)
 {
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+    return ac_sys_now_ms();
 }

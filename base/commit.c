@@ -1,23 +1,15 @@
 /* commit.c - writes files that appear whole or not at all; see sink.h. A path is one of three things: "-" (stdout), an
  * existing device or fifo (written in place, because a rename would replace it), or a file, new or old (written to a
  * temporary file in its folder, then renamed). */
-/* stat, open, readlink and rename are POSIX. */
-#define _XOPEN_SOURCE 700
 #include "base/file.h"
 #include "base/format.h"
 #include "base/interrupt.h"
 #include "base/sink.h"
+#include "base/sys/sys.h"
 
 #include <errno.h>
-#include <fcntl.h>
-#include <limits.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
-#ifndef PATH_MAX
-#define PATH_MAX 4096
-#endif
 enum { LINKS = 40, TEMPS = 10000, TEMP_NAME = 24 };
 
 typedef struct staged {
@@ -25,7 +17,7 @@ typedef struct staged {
     const char *path;   /* the path for messages */
     const char *target; /* the target of the rename: the end of a chain of symbolic links; NULL: not a file */
     char *temp;         /* in the target's folder; renamed: the folder alone */
-    mode_t mode;
+    unsigned mode;
     bool existed, special;
     bool made;     /* temp is on disk */
     bool appeared; /* a new file, renamed */
@@ -54,9 +46,9 @@ static int failed(batch *b, const staged *g, int why)
 /* Follows symbolic links to the file that is written; the links stay. NULL: the reason is in errno. */
 static const char *follow(ac_ctx *cx, const char *path)
 {
-    char to[PATH_MAX];
+    char to[AC_SYS_PATH];
     for (int i = 0; i < LINKS; i++) {
-        const ssize_t n = readlink(path, to, sizeof to);
+        const int64_t n = ac_sys_link(path, to, sizeof to);
         if (n < 0)
             return path; /* no link, or nothing at all */
         if ((size_t)n == sizeof to) {
@@ -72,20 +64,20 @@ static const char *follow(ac_ctx *cx, const char *path)
 
 static int prepare(ac_ctx *cx, batch *b, staged *g, const ac_output *out)
 {
-    struct stat st;
+    ac_sys_info of;
     *g = (staged){.sink = out->sink, .path = out->path, .mode = 0666};
     if (!strcmp(out->path, "-"))
         return AC_OK;
-    if (stat(out->path, &st) == 0) {
-        if (S_ISDIR(st.st_mode))
+    if (ac_sys_info_of(out->path, &of) == 0) {
+        if (of.kind == AC_SYS_FOLDER)
             return failed(b, g, EISDIR);
         g->existed = true;
-        g->special = !S_ISREG(st.st_mode);
+        g->special = of.kind == AC_SYS_SPECIAL;
         if (g->special)
             return AC_OK;
-        if (access(out->path, W_OK)) /* a rename would not ask */
+        if (!ac_sys_may_write(out->path)) /* a rename would not ask */
             return failed(b, g, errno);
-        g->mode = st.st_mode & 0777;
+        g->mode = of.mode;
     } else if (errno != ENOENT) {
         return failed(b, g, errno);
     }
@@ -101,47 +93,22 @@ static int prepare(ac_ctx *cx, batch *b, staged *g, const ac_output *out)
 
 /* ------------------------------------------------------------------ writing */
 
-/* All bytes or an errno. Continues after short writes and EINTR. */
-static int write_all(int fd, const void *bytes, size_t n)
-{
-    const char *p = bytes;
-    while (n) {
-        ssize_t w = write(fd, p, n);
-        if (w < 0 && errno == EINTR)
-            continue;
-        if (w <= 0)
-            return w < 0 ? errno : EIO;
-        p += w;
-        n -= (size_t)w;
-    }
-    return 0;
-}
-
 static int write_sink(int fd, const ac_sink *s)
 {
     int why = 0;
     for (int32_t i = 0; i <= 2 * s->lasting.n && !why; i++) {
         size_t n;
         const void *bytes = ac_sink_piece(s, i, &n);
-        why = write_all(fd, bytes, n);
+        why = ac_sys_write_all(fd, bytes, n);
     }
     return why;
-}
-
-/* 0 or an errno. A file that cannot be flushed (some file systems, foreign folders) is not an error. */
-static int flush(int fd)
-{
-    int status;
-    do
-        status = fsync(fd);
-    while (status && errno == EINTR);
-    return !status || errno == EINVAL || errno == ENOTSUP || errno == EROFS || errno == EBADF ? 0 : errno;
 }
 
 /* Some file systems report a full disk only at close, so its result counts. */
 static int end_file(int fd, int why)
 {
-    return close(fd) && !why && errno != EINTR ? errno : why;
+    const int later = ac_sys_close(fd);
+    return why ? why : later;
 }
 
 /* A new file in the target's folder, so that the rename never crosses a file system. -1: the reason is in errno. */
@@ -149,17 +116,17 @@ static int open_temp(staged *g)
 {
     const size_t dir = (size_t)(ac_path_name(g->target) - g->target);
     int fd = -1;
-    sigset_t before;
-    ac_interrupt_hold(&before);
+    ac_sys_held before;
+    ac_sys_hold(&before);
     for (int i = 0; fd < 0 && i < TEMPS; i++) {
         ac_print(g->temp + dir, TEMP_NAME, ".arenac-%d.tmp", i);
-        fd = open(g->temp, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, g->mode);
+        fd = ac_sys_open(g->temp, AC_SYS_CREATE, g->mode);
         if (fd < 0 && errno != EEXIST)
             break;
     }
     g->made = fd >= 0;
     const int why = errno;
-    ac_interrupt_release(&before);
+    ac_sys_release(&before);
     errno = why;
     return fd;
 }
@@ -169,13 +136,11 @@ static int write_temp(batch *b, staged *g)
     const int fd = open_temp(g);
     if (fd < 0)
         return failed(b, g, errno);
-    if (g->existed) {
-        int ignored = fchmod(fd, g->mode); /* the umask may have taken bits the old file had; not worth failing for */
-        (void)ignored;
-    }
+    if (g->existed)
+        ac_sys_set_mode(fd, g->mode); /* the umask may have taken bits the old file had; not worth failing for */
     int why = write_sink(fd, g->sink);
     if (!why && b->lasting)
-        why = flush(fd);
+        why = ac_sys_flush(fd);
     why = end_file(fd, why);
     return why ? failed(b, g, why) : AC_OK;
 }
@@ -186,7 +151,7 @@ static int write_special(batch *b, const staged *g)
     for (const staged *before = b->item; before < g; before++)
         if (before->special && !strcmp(before->path, g->path))
             return AC_OK;
-    const int fd = open(g->path, O_WRONLY | O_CLOEXEC | O_NOCTTY);
+    const int fd = ac_sys_open(g->path, AC_SYS_WRITE, 0);
     if (fd < 0)
         return failed(b, g, errno);
     int why = 0;
@@ -208,7 +173,7 @@ static int write_stdout(batch *b, const staged *g)
     bool good = true;
     errno = 0;
     b->printed |= ac_sink_size(s) > 0;
-    if (ac_interrupt_pipe_closed()) /* who reads has had enough; files are written all the same */
+    if (ac_sys_pipe_closed()) /* who reads has had enough; files are written all the same */
         return AC_OK;
     for (int32_t i = 0; i <= 2 * s->lasting.n && good; i++) {
         size_t n;
@@ -216,7 +181,7 @@ static int write_stdout(batch *b, const staged *g)
         good = print(bytes, n);
     }
     if (!good || fflush(stdout))
-        return ac_interrupt_pipe_closed() ? AC_OK : failed(b, g, errno ? errno : EIO);
+        return ac_sys_pipe_closed() ? AC_OK : failed(b, g, errno ? errno : EIO);
     return AC_OK;
 }
 
@@ -226,19 +191,19 @@ static void vanish(const batch *b)
 {
     for (const staged *g = b->item; g < b->item + b->n; g++)
         if (g->appeared)
-            unlink(g->target);
+            ac_sys_remove(g->target);
 }
 
 /* Whole or not at all: no signal in between, and what appeared goes when another cannot. */
 static int rename_all(batch *b)
 {
-    sigset_t before;
+    ac_sys_held before;
     int status = AC_OK;
-    ac_interrupt_hold(&before);
+    ac_sys_hold(&before);
     for (staged *g = b->item; status == AC_OK && g < b->item + b->n; g++) {
         if (!g->made)
             continue;
-        if (rename(g->temp, g->target)) {
+        if (ac_sys_rename(g->temp, g->target)) {
             status = failed(b, g, errno);
         } else {
             g->made = false;
@@ -247,7 +212,7 @@ static int rename_all(batch *b)
     }
     if (status != AC_OK)
         vanish(b);
-    ac_interrupt_release(&before);
+    ac_sys_release(&before);
     return status;
 }
 
@@ -259,10 +224,7 @@ static int flush_folder(batch *b, const staged *g)
         if (s->target && (size_t)(ac_path_name(s->target) - s->target) == dir && !memcmp(s->target, g->target, dir))
             return AC_OK;
     g->temp[dir] = '\0';
-    const int fd = open(dir ? g->temp : ".", O_RDONLY | O_CLOEXEC);
-    if (fd < 0) /* one may write to a folder without reading it */
-        return AC_OK;
-    const int why = end_file(fd, flush(fd));
+    const int why = ac_sys_flush_folder(dir ? g->temp : ".");
     return why ? failed(b, g, why) : AC_OK;
 }
 
@@ -293,7 +255,7 @@ static void remove_temps(void *arg)
     const batch *b = arg;
     for (const staged *g = b->item; g < b->item + b->n; g++)
         if (g->made)
-            unlink(g->temp);
+            ac_sys_remove(g->temp);
 }
 
 /* Reports why the batch was not written: E0302. */
@@ -302,8 +264,8 @@ static int complain(ac_ctx *cx, const batch *b)
     const ac_place at = {.file = strcmp(b->failed, "-") ? ac_strdup(cx->region, b->failed) : "stdout"};
     const size_t n = (size_t)(ac_path_name(b->failed) - b->failed);
     const char *folder = n > 1 ? ac_strf(cx->region, "%.*s", (int)(n - 1), b->failed) : ".";
-    struct stat st;
-    if (b->why != ENOENT || stat(folder, &st) == 0)
+    ac_sys_info of;
+    if (b->why != ENOENT || ac_sys_info_of(folder, &of) == 0)
         return ac_error(cx, at, E0302, "cannot write: %s", strerror(b->why));
     ac_error(cx, at, E0302, "cannot write: folder '%s' does not exist", folder);
     return ac_help(cx, "create it first: mkdir -p '%s'", folder);

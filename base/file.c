@@ -1,18 +1,13 @@
 /* file.c - files as mapped memory. */
-/* open, fstat and mmap are POSIX, madvise is not. */
-#define _XOPEN_SOURCE 700
-#define _DEFAULT_SOURCE
 #include "base/file.h"
 #include "base/interrupt.h"
+#include "base/sys/sys.h"
 #include "base/visible.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
+enum { STDIN = 0 };
 static const uint8_t NOTHING[16];
 
 static int refuse(ac_ctx *cx, const char *path, int why)
@@ -41,9 +36,7 @@ static int slurp(ac_ctx *cx, int fd, ac_file *f)
             p = q;
             cap *= 2;
         }
-        ssize_t got = read(fd, p + n, cap - n);
-        if (got < 0 && errno == EINTR)
-            continue;
+        const int64_t got = ac_sys_read(fd, p + n, cap - n);
         if (got < 0) {
             int why = errno;
             ac_region_close(room);
@@ -68,15 +61,6 @@ void ac_file_note(ac_ctx *cx, const char *path)
     cx->read_tail = &r->next;
 }
 
-static void identify(ac_resident *r, const struct stat *st)
-{
-    r->n = (size_t)st->st_size;
-    r->id[0] = (uint64_t)st->st_dev;
-    r->id[1] = (uint64_t)st->st_ino;
-    r->id[2] = (uint64_t)st->st_mtim.tv_sec;
-    r->id[3] = (uint64_t)st->st_mtim.tv_nsec;
-}
-
 /* Where a lender has the file mapped for as long as this context lives. NULL: nowhere. */
 static const void *lent(const ac_ctx *cx, const ac_resident *wanted)
 {
@@ -89,31 +73,32 @@ static const void *lent(const ac_ctx *cx, const ac_resident *wanted)
 
 int ac_file_load(ac_ctx *cx, int fd, ac_file *f)
 {
-    struct stat st;
+    ac_sys_info of;
     f->data = NOTHING;
-    if (fd != STDIN_FILENO)
+    if (fd != STDIN)
         ac_file_note(cx, f->path);
-    if (fstat(fd, &st))
+    if (ac_sys_info_at(fd, &of))
         return errno;
-    if (S_ISDIR(st.st_mode))
+    if (of.kind == AC_SYS_FOLDER)
         return EISDIR;
-    if (S_ISREG(st.st_mode) && st.st_size > 0 && lseek(fd, 0, SEEK_CUR) == 0) {
-        if ((uintmax_t)st.st_size > SIZE_MAX / 2)
+    if (of.kind == AC_SYS_FILE && of.bytes > 0 && ac_sys_at_start(fd)) {
+        if (of.bytes > SIZE_MAX / 2)
             return EFBIG;
         ac_mapped *known = AC_NEW(cx->region, ac_mapped);
         ac_resident *resident = AC_NEW(cx->region, ac_resident);
-        identify(resident, &st);
+        resident->n = (size_t)of.bytes;
+        memcpy(resident->id, of.id, sizeof of.id);
         const void *there = lent(cx, resident);
         if (there) {
             f->data = there;
             f->n = resident->n;
             return 0;
         }
-        void *map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0);
-        if (map != MAP_FAILED) {
+        void *map = ac_sys_map(fd, (size_t)of.bytes);
+        if (map) {
             f->map = map;
             f->data = map;
-            f->n = (size_t)st.st_size;
+            f->n = (size_t)of.bytes;
             *known = (ac_mapped){.owner = cx, .at = map, .n = f->n, .path = ac_visible(cx->region, f->path)};
             ac_mapped_add(known);
             f->resident = resident;
@@ -130,12 +115,12 @@ int ac_file_open(ac_ctx *cx, const char *path, ac_file *f)
 {
     bool standard = !strcmp(path, "-");
     *f = (ac_file){.path = standard ? "<stdin>" : path, .data = NOTHING};
-    int fd = standard ? STDIN_FILENO : open(path, O_RDONLY | O_CLOEXEC | O_NOCTTY);
+    int fd = standard ? STDIN : ac_sys_open(path, AC_SYS_READ, 0);
     if (fd < 0)
         return refuse(cx, f->path, errno);
     int why = ac_file_load(cx, fd, f);
     if (!standard)
-        close(fd);
+        ac_sys_close(fd);
     return why ? refuse(cx, f->path, why) : AC_OK;
 }
 
@@ -146,7 +131,7 @@ void ac_file_close(ac_file *f)
             ac_heap_uncount(f->counted, f->n);
         ac_mapped_remove(f->map);
         f->resident->map = NULL;
-        munmap(f->map, f->n);
+        ac_sys_unmap(f->map, f->n);
     }
     *f = (ac_file){.path = f->path, .data = NOTHING};
 }
@@ -161,13 +146,9 @@ void ac_file_count(ac_ctx *cx, ac_file *f)
 
 void ac_files_rest(ac_ctx *cx)
 {
-#ifdef MADV_DONTNEED
     for (ac_resident *r = cx->resident; r; r = r->next)
         if (r->map)
-            (void)madvise(r->map, r->n, MADV_DONTNEED);
-#else
-    (void)cx;
-#endif
+            ac_sys_rest(r->map, r->n);
 }
 
 void ac_file_keep(ac_ctx *cx, const ac_file *f)
@@ -175,7 +156,7 @@ void ac_file_keep(ac_ctx *cx, const ac_file *f)
     if (!f->map)
         return;
     ac_kept *k = AC_NEW(cx->region, ac_kept);
-    *k = (ac_kept){.next = cx->kept, .map = f->map, .n = f->n, .unmap = munmap};
+    *k = (ac_kept){.next = cx->kept, .map = f->map, .n = f->n, .unmap = ac_sys_unmap};
     cx->kept = k;
     f->resident->kept = true;
 }
@@ -183,19 +164,19 @@ void ac_file_keep(ac_ctx *cx, const ac_file *f)
 int ac_folder_make(ac_ctx *cx, const char *path)
 {
     char *up = ac_strdup(cx->region, path);
-    struct stat st;
-    if (!*path)
+    ac_sys_info of;
+    if (!path[ac_sys_root(path)])
         return AC_OK;
-    for (char *p = up;; *p++ = '/') {
-        p += strspn(p, "/");
-        p += strcspn(p, "/");
+    for (char *p = up + ac_sys_root(up);; *p++ = '/') {
+        p += strspn(p, AC_SYS_SLASHES);
+        p += strcspn(p, AC_SYS_SLASHES);
         const bool last = !*p;
         *p = '\0';
         ac_made_folder *made = AC_NEW(cx->region, ac_made_folder); /* before there is something to undo */
         *made = (ac_made_folder){cx->made, ac_strdup(cx->region, up)};
-        if (mkdir(up, 0777) == 0)
+        if (ac_sys_folder_make(up) == 0)
             cx->made = made;
-        else if (errno != EEXIST || stat(up, &st) || !S_ISDIR(st.st_mode))
+        else if (errno != EEXIST || ac_sys_info_of(up, &of) || of.kind != AC_SYS_FOLDER)
             return ac_error(cx, (ac_place){.file = made->path}, E0302, "cannot create the folder: %s", strerror(errno));
         if (last)
             return AC_OK;
@@ -205,24 +186,23 @@ int ac_folder_make(ac_ctx *cx, const char *path)
 void ac_folders_forget(ac_ctx *cx)
 {
     for (const ac_made_folder *f = cx->made; f && cx->diags.errors; f = f->next)
-        rmdir(f->path);
+        ac_sys_folder_remove(f->path);
     cx->made = NULL;
 }
 
 bool ac_file_exists(const char *path)
 {
-    struct stat st;
-    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode);
+    ac_sys_info of;
+    return ac_sys_info_of(path, &of) == 0 && of.kind != AC_SYS_FOLDER;
 }
 
 bool ac_file_is_special(const char *path)
 {
-    struct stat st;
-    return stat(path, &st) == 0 && !S_ISDIR(st.st_mode) && !S_ISREG(st.st_mode);
+    ac_sys_info of;
+    return ac_sys_info_of(path, &of) == 0 && of.kind == AC_SYS_SPECIAL;
 }
 
 const char *ac_path_name(const char *path)
 {
-    const char *slash = strrchr(path, '/');
-    return slash ? slash + 1 : path;
+    return ac_sys_name(path);
 }

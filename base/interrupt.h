@@ -14,21 +14,15 @@
  *
  * A handler can only reach data of the process, so the lists belong to it: the only state of arenac outside of a
  * context. Without ac_interrupt_guard they stay empty, and contexts of several threads share nothing. With it, one
- * thread alone opens files and writes them; others are started under ac_interrupt_hold. All functions called by a
- * handler, undo included, are async-signal-safe. */
+ * thread alone opens files and writes them; others are started under ac_sys_hold. All functions called by a handler,
+ * undo included, are async-signal-safe. */
 #ifndef AC_BASE_INTERRUPT_H
 #define AC_BASE_INTERRUPT_H
-#include <signal.h>
 #include <stdbool.h>
 #include <stddef.h>
 
 void ac_interrupt_guard(void);
-bool ac_interrupt_pipe_closed(void); /* true if a write met a closed pipe (SIGPIPE) */
-void ac_interrupt_json(void);        /* also writes the message about a file as a report on standard output */
-
-/* Signals that would end the process wait until the release; for what must be done wholly or not at all. */
-void ac_interrupt_hold(sigset_t *before);
-void ac_interrupt_release(const sigset_t *before);
+void ac_interrupt_json(void); /* also writes the message about a file as a report on standard output */
 
 typedef struct ac_unfinished {
     struct ac_unfinished *next;
@@ -38,7 +32,7 @@ typedef struct ac_unfinished {
 void ac_unfinished_begin(ac_unfinished *u);
 void ac_unfinished_end(const ac_unfinished *u);
 
-/* Creates a folder from a template of mkdtemp, and removes it with all files in it, at the latest when the process
+/* Creates a folder from a template of ac_sys_folder_new, and removes it with all files in it, at the latest when the process
  * ends, even if memory ran out. false: the reason is in errno. */
 bool ac_folder_begin(char *path);
 void ac_folder_end(const char *path); /* NULL is fine */

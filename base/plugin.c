@@ -1,11 +1,11 @@
 /* plugin.c - opens shared libraries; see plugin.h. */
 #include "base/plugin.h"
 
-#include <dlfcn.h>
+#include "base/file.h"
+#include "base/sys/sys.h"
+
 #include <errno.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #ifndef ARENAC_LIBDIR
 #define ARENAC_LIBDIR "lib"
@@ -14,22 +14,16 @@
 /* The folder of the running program; NULL when the system does not tell. */
 static char *own_folder(ac_ctx *cx)
 {
-    char path[4096];
-    ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-    if (n <= 0)
+    char path[AC_SYS_PATH];
+    if (ac_sys_own_path(path))
         return NULL;
-    path[n] = 0;
-    char *slash = strrchr(path, '/');
-    if (!slash)
-        return NULL;
-    *slash = 0;
-    return ac_strdup(cx->region, path);
+    const size_t n = (size_t)(ac_path_name(path) - path);
+    return n ? ac_strf(cx->region, "%.*s", (int)n - 1, path) : NULL;
 }
 
-static void *open_library(ac_ctx *cx, const char *path, int scope)
+static void *open_library(ac_ctx *cx, const char *path, bool shared)
 {
-    errno = 0;
-    void *so = dlopen(path, RTLD_NOW | scope);
+    void *so = ac_sys_library(path, shared);
     if (!so && errno == ENOMEM) /* do not parse the loader's message: it differs between systems */
         ac_heap_exhausted(&cx->heap);
     return so;
@@ -37,12 +31,12 @@ static void *open_library(ac_ctx *cx, const char *path, int scope)
 
 void *ac_library_open(ac_ctx *cx, const char *path)
 {
-    return open_library(cx, path, RTLD_LOCAL);
+    return open_library(cx, path, false);
 }
 
 void *ac_library_share(ac_ctx *cx, const char *path)
 {
-    return open_library(cx, path, RTLD_GLOBAL);
+    return open_library(cx, path, true);
 }
 
 void *ac_plugin_open(ac_ctx *cx, const char *name, const char **path)
@@ -51,8 +45,8 @@ void *ac_plugin_open(ac_ctx *cx, const char *name, const char **path)
     const char *folders[] = {given && *given ? given : NULL, own,
                              own ? ac_strf(cx->region, "%s/../%s/arenac", own, ARENAC_LIBDIR) : NULL};
     for (size_t i = 0; i < sizeof folders / sizeof *folders; i++) {
-        *path = folders[i] ? ac_strf(cx->region, "%s/arenac-%s.so", folders[i], name) : NULL;
-        if (*path && access(*path, F_OK) == 0)
+        *path = folders[i] ? ac_strf(cx->region, "%s/arenac-%s" AC_SYS_LIBRARY, folders[i], name) : NULL;
+        if (*path && ac_sys_may_read(*path))
             return ac_library_open(cx, *path);
     }
     *path = NULL;

@@ -2,12 +2,12 @@
 #include "cli/cli.h"
 
 #include "base/format.h"
+#include "base/sys/sys.h"
 #include "cli/options.h"
 
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 int ac_cli_wrong_at(const ac_cli *c, const char *file, int line, const char *text)
 {
@@ -228,7 +228,7 @@ static int parse_verb(int argc, char **argv, ac_cli *cli, int *first)
         *first = 2;
     } else if (argv[1][0] != '-' && !strpbrk(argv[1], "./")) { /* no file name either: most likely a typing error */
         const char *near = ac_verb_closest(argv[1]);
-        if (near && access(argv[1], F_OK))
+        if (near && !ac_sys_may_read(argv[1]))
             return ac_cli_wrong(cli, "unknown verb '%s'; did you mean '%s'?", argv[1], near);
     }
     return -1;
@@ -237,7 +237,7 @@ static int parse_verb(int argc, char **argv, ac_cli *cli, int *first)
 int ac_cli_parse(int argc, char **argv, ac_cli *cli)
 {
     int i;
-    cli->color = isatty(2) && !getenv("NO_COLOR");
+    cli->color = ac_sys_is_terminal(2) && !getenv("NO_COLOR");
     cli->verb = AC_VERB_PLAN;
     int status = parse_verb(argc, argv, cli, &i);
     bool only_files = false;

@@ -4,10 +4,10 @@
 #include "cli/cli.h"
 
 #include "base/format.h"
+#include "base/sys/sys.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char DEFAULT[] = "arenac.conf";
 
@@ -116,27 +116,27 @@ static int set_line(ac_cli *c, const char *path, int line, char *text, bool name
 int ac_cli_config(ac_cli *c)
 {
     const char *path = c->config ? c->config : DEFAULT;
-    char *line = NULL;
-    size_t room = 0;
     int status = -1, n = 0;
     const bool asks = c->verb == AC_VERB_HELP || c->verb == AC_VERB_EXPLAIN || c->verb == AC_VERB_COMPLETION;
-    if (!c->config && (asks || access(path, R_OK)))
+    if (!c->config && (asks || !ac_sys_may_read(path)))
         return -1;
-    FILE *f = fopen(path, "r");
-    if (!f) {
+    char *all = ac_sys_text(path, NULL);
+    if (!all) {
         status = arenac_unreadable(c->a, path);
         arenac_print_diagnostics(c->a, stderr, c->color);
         return status;
     }
     arenac_depends(c->a, path);
-    while (status < 0 && getline(&line, &room, f) >= 0) {
+    for (char *line = all, *next; status < 0 && line; line = next) {
+        next = strchr(line, '\n');
+        if (next)
+            *next++ = 0;
         n++;
         cut_comment(line);
         char *text = trim(line);
         if (*text)
             status = set_line(c, path, n, text, c->config != NULL);
     }
-    free(line);
-    fclose(f);
+    free(all);
     return status;
 }

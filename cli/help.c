@@ -2,22 +2,22 @@
 #include "cli/cli.h"
 
 #include "base/format.h"
+#include "base/sys/sys.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 enum { INDENT = 36, VERBS = 20, NARROW = 60, WIDE = 120, PIPED = 100 };
 
 /* Columns of the text: $COLUMNS, else those of the terminal, else PIPED; within NARROW..WIDE. */
 static size_t columns(void)
 {
-    struct winsize w;
     const char *given = getenv("COLUMNS");
     long n = given ? strtol(given, NULL, 10) : 0;
+    if (n <= 0 && ac_sys_is_terminal(1))
+        n = (long)ac_sys_columns(1);
     if (n <= 0)
-        n = isatty(1) && ioctl(1, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : PIPED;
+        n = PIPED;
     return n < NARROW ? NARROW : n > WIDE ? WIDE : (size_t)n;
 }
 

@@ -3,6 +3,7 @@
 
 #include "base/format.h"
 #include "base/interrupt.h"
+#include "base/sys/sys.h"
 
 #include <string.h>
 
@@ -49,6 +50,7 @@ static bool asks_json(const ac_cli *cli, int argc, char **argv)
 int main(int argc, char **argv)
 {
     static ac_cli cli;
+    ac_sys_main(&argc, &argv);
     ac_interrupt_guard();
     cli.a = arenac_open();
     if (!cli.a) {
@@ -67,7 +69,7 @@ int main(int argc, char **argv)
         status = status ? status : finish(&cli);
     }
     arenac_close(cli.a);
-    if ((fflush(stdout) || ferror(stdout)) && !ac_interrupt_pipe_closed()) { /* head has read enough */
+    if ((fflush(stdout) || ferror(stdout)) && !ac_sys_pipe_closed()) { /* head has read enough */
         fputs("arenac: error[E0302]: cannot write to standard output\n", stderr);
         return status ? status : AC_EXIT_IO;
     }

@@ -4,44 +4,22 @@
 
 #include "base/clock.h"
 #include "base/format.h"
-#include "base/interrupt.h"
+#include "base/sys/sys.h"
 
-#include <errno.h>
-#include <pthread.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <time.h>
-#include <unistd.h>
 
 enum { FIRST_MS = 1000, BAR_MS = 200, LINE_MS = 1000, LINE_EVERY_MS = 5000, BAR = 24 };
 
 static struct {
-    pthread_t thread;
-    pthread_mutex_t lock;
-    pthread_cond_t end;
-    bool runs, ends, bar, drawn;
+    ac_sys_watch *watch; /* NULL: it does not run */
+    bool bar, drawn;
     const arenac *a;
-} shown = {.lock = PTHREAD_MUTEX_INITIALIZER};
-
-/* Waits so long, or until the end. */
-static bool wait_ms(int64_t ms)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    const int64_t ns = t.tv_nsec + ms % 1000 * 1000000;
-    t.tv_sec += (time_t)(ms / 1000 + ns / 1000000000);
-    t.tv_nsec = (long)(ns % 1000000000);
-    int status = 0;
-    while (!shown.ends && status != ETIMEDOUT)
-        status = pthread_cond_timedwait(&shown.end, &shown.lock, &t);
-    return !shown.ends;
-}
+} shown;
 
 static size_t columns(void)
 {
-    struct winsize w;
-    return ioctl(2, TIOCGWINSZ, &w) == 0 && w.ws_col ? w.ws_col : 80;
+    const size_t n = ac_sys_columns(2);
+    return n ? n : 80;
 }
 
 /* "lowering 120 of 1,000 loss 0.31": the line without the time. */
@@ -83,14 +61,13 @@ static void draw_bar(const arenac_progress *p, int64_t spent, int32_t from)
     shown.drawn = true;
 }
 
-static void *show(void *arg)
+static void show(ac_sys_watch *w, void *arg)
 {
     const char *what = NULL;
     int64_t begun = 0, said = 0;
     int32_t from = 0, last = 0;
     (void)arg;
-    pthread_mutex_lock(&shown.lock);
-    for (bool on = wait_ms(FIRST_MS); on; on = wait_ms(shown.bar ? BAR_MS : LINE_MS)) {
+    for (bool on = ac_sys_watch_wait(w, FIRST_MS); on; on = ac_sys_watch_wait(w, shown.bar ? BAR_MS : LINE_MS)) {
         arenac_progress p;
         const int64_t now = (int64_t)ac_now_ms();
         if (!arenac_progress_now(shown.a, &p))
@@ -111,42 +88,23 @@ static void *show(void *arg)
             said = now;
         }
     }
-    pthread_mutex_unlock(&shown.lock);
-    return NULL;
-}
-
-/* Signals are for the thread that works. */
-static bool start(void)
-{
-    sigset_t before;
-    pthread_condattr_t clock;
-    ac_interrupt_hold(&before);
-    const bool made = !pthread_condattr_init(&clock) && !pthread_condattr_setclock(&clock, CLOCK_MONOTONIC) &&
-                      !pthread_cond_init(&shown.end, &clock) && !pthread_create(&shown.thread, NULL, show, NULL);
-    ac_interrupt_release(&before);
-    return made;
 }
 
 void ac_cli_progress(const ac_cli *cli)
 {
-    const char *terminal = getenv("TERM");
-    shown.bar = isatty(2) && terminal && strcmp(terminal, "dumb") != 0;
-    if (shown.runs || cli->quiet || cli->progress_off || (!cli->progress_on && !shown.bar))
+    shown.bar = ac_sys_is_terminal(2) && ac_sys_moves_cursor();
+    if (shown.watch || cli->quiet || cli->progress_off || (!cli->progress_on && !shown.bar))
         return;
     shown.a = cli->a;
-    shown.runs = start();
+    shown.watch = ac_sys_watch_begin(show, NULL);
 }
 
 void ac_cli_progress_end(void)
 {
-    if (!shown.runs)
+    if (!shown.watch)
         return;
-    pthread_mutex_lock(&shown.lock);
-    shown.ends = true;
-    pthread_cond_signal(&shown.end);
-    pthread_mutex_unlock(&shown.lock);
-    pthread_join(shown.thread, NULL);
-    shown.runs = false;
+    ac_sys_watch_end(shown.watch);
+    shown.watch = NULL;
     if (shown.drawn)
         fputs("\r\033[K", stderr);
 }

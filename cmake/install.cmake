@@ -20,7 +20,7 @@ target_link_libraries(library INTERFACE arn_rt m ${CMAKE_DL_LIBS})
 install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 install(FILES arenac.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT dev)
 # The planner alone, behind planner/pack/arenac_planner.h: no graph, no code generation.
-add_library(planner STATIC $<TARGET_OBJECTS:ac_base_hash> $<TARGET_OBJECTS:ac_base>
+add_library(planner STATIC $<TARGET_OBJECTS:ac_base_sys> $<TARGET_OBJECTS:ac_base_hash> $<TARGET_OBJECTS:ac_base>
   $<TARGET_OBJECTS:ac_planner_pack>)
 set_target_properties(planner PROPERTIES OUTPUT_NAME arenac-planner LINKER_LANGUAGE C)
 target_include_directories(planner INTERFACE $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/planner/pack>

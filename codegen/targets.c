@@ -2,6 +2,7 @@
 #include "codegen/targets.h"
 
 #include "base/format.h"
+#include "base/sys/sys.h"
 
 #include <string.h>
 
@@ -28,10 +29,6 @@ const ac_target *ac_target_at(int32_t i)
  * others follows from another feature in the same row: avx2, avx512f. Every processor with AVX2 has f16c and lzcnt. */
 #if defined(__x86_64__) && defined(__GNUC__)
 #include <cpuid.h>
-#if defined(__linux__)
-#include <sys/syscall.h>
-#include <unistd.h>
-#endif
 
 enum { EAX, EBX, ECX, EDX };
 
@@ -56,18 +53,6 @@ static bool is_word(const char *word, size_t n, const char *name)
     return strlen(name) == n && !memcmp(word, name, n);
 }
 
-/* A program may use AMX registers after requesting them: Linux then reserves space for them in the thread's saved
- * state. Other systems are not supported. */
-static bool may_use_amx(void)
-{
-#if defined(__linux__) && defined(SYS_arch_prctl)
-    enum { REQUEST = 0x1023, TILE_DATA = 18 };
-    return syscall(SYS_arch_prctl, REQUEST, TILE_DATA) == 0;
-#else
-    return false;
-#endif
-}
-
 static bool has_bit(const char *word, size_t n)
 {
     for (size_t i = 0; i < sizeof LEAF_7 / sizeof LEAF_7[0]; i++) {
@@ -75,7 +60,7 @@ static bool has_bit(const char *word, size_t n)
         unsigned reg[4] = {0};
         if (is_word(word, n, f->name))
             return __get_cpuid_count(7, f->sub, &reg[EAX], &reg[EBX], &reg[ECX], &reg[EDX]) &&
-                   (reg[f->reg] >> f->bit & 1) && (!is_word(word, n, "amx-tile") || may_use_amx());
+                   (reg[f->reg] >> f->bit & 1) && (!is_word(word, n, "amx-tile") || ac_sys_request_amx());
     }
     return false;
 }

@@ -3,44 +3,17 @@
 
 #include "base/interrupt.h"
 #include "base/progress.h"
+#include "base/sys/sys.h"
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "host/runtime_files.h"
 #include "host/sweep.h"
 
-#include <dlfcn.h>
 #include <errno.h>
-#include <fcntl.h>
-#include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <unistd.h>
-
-extern char **environ;
 
 /* ------------------------------------------------------------------ running it */
-
-/* Runs a program, its output to a file; the exit status, or -1 when it cannot be started. */
-static int spawn(char *const *argv, const char *output)
-{
-    posix_spawn_file_actions_t fa;
-    pid_t pid;
-    int status;
-    posix_spawn_file_actions_init(&fa);
-    posix_spawn_file_actions_addopen(&fa, 1, output, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&fa, 1, 2);
-    int err = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&fa);
-    if (err) {
-        errno = err;
-        return -1;
-    }
-    while (waitpid(pid, &status, 0) < 0)
-        if (errno != EINTR)
-            return -1;
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
 
 /* fma is one instruction on most x86, and a call without this. */
 static const char *fma_flag(void)
@@ -60,17 +33,15 @@ static int compiler_failed(ac_ctx *cx, const char *cc, const char *log, int stat
         return ac_help(cx, "install gcc or clang, set CC, or use --backend eval");
     }
     ac_error(cx, (ac_place){0}, E0303, "the host compiler '%s' failed with status %d", cc, status);
-    FILE *f = fopen(log, "r");
-    char line[400];
-    for (int i = 0; f && i < 12 && fgets(line, sizeof line, f); i++)
-        ac_detail(cx, "%.*s", (int)strcspn(line, "\n"), line);
-    if (f)
-        fclose(f);
+    char *text = ac_sys_text(log, NULL), *line = text;
+    for (int i = 0; line && *line && i < 12; i++, line += strcspn(line, "\n"), line += *line == '\n')
+        ac_detail(cx, "%.*s", (int)strcspn(line, "\r\n"), line);
+    free(text);
     return AC_FAIL;
 }
 
 /* $CC may hold options ("gcc -m32"): split at spaces. */
-static int32_t split_cc(ac_ctx *cx, char **argv, int32_t cap)
+static int32_t split_cc(ac_ctx *cx, const char **argv, int32_t cap)
 {
     const char *cc = getenv("CC");
     char *s = ac_strdup(cx->region, cc && *cc ? cc : "cc");
@@ -85,18 +56,19 @@ static int run_cc(ac_ctx *cx, const char *dir, const char *const *more, int32_t 
 {
     enum { ROOM = 40, WORDS = 12 };
     char *log = ac_strf(cx->region, "%s/log", dir);
-    char *argv[ROOM];
+    const char *argv[ROOM];
     int32_t n = split_cc(cx, argv, WORDS);
     if (!n)
         return ac_error(cx, (ac_place){0}, E0303, "$CC is empty, expected a command");
     static const char *const FLAGS[] = {"-std=gnu11", "-O2", "-fPIC", "-ffp-contract=off", "-w"};
     for (size_t i = 0; i < sizeof FLAGS / sizeof *FLAGS; i++)
-        argv[n++] = ac_strdup(cx->region, FLAGS[i]);
+        argv[n++] = FLAGS[i];
     for (int32_t i = 0; i < n_more && n < ROOM - 1; i++)
-        argv[n++] = ac_strdup(cx->region, more[i]);
+        argv[n++] = more[i];
     argv[n] = NULL;
     ac_progress_begin(cx, "the host compiler", 0);
-    int status = spawn(argv, log);
+    const ac_sys_program p = ac_sys_start(argv, log);
+    const int status = p == -1 ? -1 : ac_sys_wait(p, 0);
     return status ? compiler_failed(cx, argv[0], log, status) : AC_OK;
 }
 
@@ -177,12 +149,18 @@ int ac_build_text(ac_ctx *cx, const char *dir, const char *c, const char *flag)
                   5);
 }
 
+#ifdef _WIN32
+#define DRIVER "nvcuda.dll"
+#else
+#define DRIVER "libcuda.so.1"
+#endif
+
 /* The driver is looked for before anything is compiled for it. */
 static int need_driver(ac_ctx *cx)
 {
-    void *so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    void *so = ac_sys_library(DRIVER, false);
     int (*init)(unsigned) = NULL, (*count)(int *) = NULL, devices = 0;
-    void *p = so ? dlsym(so, "cuInit") : NULL, *q = so ? dlsym(so, "cuDeviceGetCount") : NULL;
+    void *p = so ? ac_sys_symbol(so, "cuInit") : NULL, *q = so ? ac_sys_symbol(so, "cuDeviceGetCount") : NULL;
     memcpy(&init, &p, sizeof p);
     memcpy(&count, &q, sizeof q);
     const int error = init && count ? init(0) : 0;
@@ -190,7 +168,7 @@ static int need_driver(ac_ctx *cx)
         return AC_OK;
     ac_error(cx, (ac_place){0}, E0502, "--backend cuda needs an NVIDIA GPU and its driver");
     if (!so)
-        ac_detail(cx, "%s", dlerror());
+        ac_detail(cx, "%s", ac_sys_library_why());
     else
         ac_detail(cx, error ? "the driver returned error %d" : "the driver (%d) found no device", error);
     return ac_help(cx, "--backend cuda-emu runs the same kernels on this host");

@@ -2,10 +2,10 @@
 #include "host/custom.h"
 
 #include "base/plugin.h"
+#include "base/sys/sys.h"
 #include "ir/loop/extern.h"
 #include "ir/ops/custom.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 static const arn_custom_tensor *tensors(ac_region *r, const ac_extern_tensor *t, int32_t n)
@@ -55,8 +55,9 @@ static int open_one(const ac_module *m, const ac_extern *e, ac_custom_call *c)
     }
     c->library = ac_library_share(cx, e->library);
     if (!c->library)
-        return ac_error(cx, at, E0305, "cannot load the library of custom operator '%s': %s", e->name, dlerror());
-    void *run = dlsym(c->library, e->function);
+        return ac_error(cx, at, E0305, "cannot load the library of custom operator '%s': %s", e->name,
+                        ac_sys_library_why());
+    void *run = ac_sys_symbol(c->library, e->function);
     memcpy(&c->run, &run, sizeof run);
     if (!run)
         return ac_error(cx, at, E0305, "library '%s' has no function '%s', which computes custom operator '%s'",
@@ -100,6 +101,6 @@ void ac_customs_close(ac_custom_calls *c)
 {
     for (int32_t i = 0; c->call && i < c->module->n_fn; i++)
         if (c->call[i].library)
-            dlclose(c->call[i].library);
+            ac_sys_library_close(c->call[i].library);
     *c = (ac_custom_calls){0};
 }

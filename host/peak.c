@@ -1,13 +1,13 @@
 /* peak.c - measuring what a machine attains; see peak.h. */
 #include "host/peak.h"
 
+#include "base/clock.h"
 #include "base/plugin.h"
+#include "base/sys/sys.h"
 #include "host/compiler.h"
 
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /* Preceded by FEATURES, VEC (bytes of a vector), CHAINS and, if there is such an instruction, DOT (accumulator,
  * unsigned and signed bytes). Each function returns its number of multiply-adds. */
@@ -18,27 +18,27 @@ static const char KERNELS[] =
     "#define EACH12(X) X(0) X(1) X(2) X(3) X(4) X(5) X(6) X(7) X(8) X(9) X(10) X(11)\n"
     "#define EACH24(X) EACH12(X) X(12) X(13) X(14) X(15) X(16) X(17) X(18) X(19) X(20) X(21) X(22) X(23)\n"
     "#if CHAINS == 24\n#define EACH EACH24\n#else\n#define EACH EACH12\n#endif\n"
-    "FEATURES double peak_f32(long n, float *io, const float *from, long bytes)\n"
+    "FEATURES double peak_f32(long long n, float *io, const float *from, long long bytes)\n"
     "{\n"
     "    v a, b;\n"
     "    memcpy(&a, io, sizeof a);\n"
     "    memcpy(&b, io + 64, sizeof b);\n"
     "#define X(k) v c##k = b + k;\n    EACH(X)\n#undef X\n"
-    "    for (long i = 0; i < n; i++) {\n"
+    "    for (long long i = 0; i < n; i++) {\n"
     "#define X(k) c##k = c##k * a + b;\n        EACH(X)\n#undef X\n"
     "    }\n"
     "#define X(k) b += c##k;\n    EACH(X)\n#undef X\n"
     "    memcpy(io + 128, &b, sizeof b);\n"
     "    return (double)n * CHAINS * (VEC / 4);\n"
     "}\n"
-    "FEATURES double peak_bytes(long n, float *io, const float *from, long bytes)\n"
+    "FEATURES double peak_bytes(long long n, float *io, const float *from, long long bytes)\n"
     "{\n"
     "#ifdef DOT\n"
     "    vi a, b;\n"
     "    memcpy(&a, io, sizeof a);\n"
     "    memcpy(&b, io + 64, sizeof b);\n"
     "#define X(k) vi c##k = b + k;\n    EACH(X)\n#undef X\n"
-    "    for (long i = 0; i < n; i++) {\n"
+    "    for (long long i = 0; i < n; i++) {\n"
     "#define X(k) __asm__(DOT : CONSTRAINT(c##k) : INPUT(a), INPUT(b));\n        EACH(X)\n#undef X\n"
     "    }\n"
     "#define X(k) b += c##k;\n    EACH(X)\n#undef X\n"
@@ -48,10 +48,10 @@ static const char KERNELS[] =
     "    return 0;\n"
     "#endif\n"
     "}\n"
-    "FEATURES double peak_copy(long n, float *to, const float *from, long bytes)\n"
+    "FEATURES double peak_copy(long long n, float *to, const float *from, long long bytes)\n"
     "{\n"
-    "    for (long i = 0; i < n; i++) {\n"
-    "        for (long k = 0; k < bytes; k += 4 * VEC) {\n"
+    "    for (long long i = 0; i < n; i++) {\n"
+    "        for (long long k = 0; k < bytes; k += 4 * VEC) {\n"
     "            v x[4];\n"
     "            memcpy(x, (const char *)from + k, sizeof x);\n"
     "            memcpy((char *)to + k, x, sizeof x);\n"
@@ -96,31 +96,25 @@ int ac_peak_open(ac_peak *p, ac_ctx *cx, const ac_target *t)
     if (status == AC_OK) {
         p->library = ac_library_open(cx, ac_strf(cx->region, "%s/text.so", dir));
         if (!p->library)
-            status = ac_error(cx, (ac_place){0}, E0303, "cannot load the loops that measure this host: %s", dlerror());
+            status = ac_error(cx, (ac_place){0}, E0303, "cannot load the loops that measure this host: %s",
+                              ac_sys_library_why());
     }
     ac_folder_end(dir);
     return status;
 }
 
-static double now(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
-}
-
-typedef double loops(long n, float *to, const float *from, long bytes);
+typedef double loops(long long n, float *to, const float *from, long long bytes);
 
 /* The most that f does in a ms, of rounds of at least a ms each. */
-static double best_of(loops *f, float *to, const float *from, long bytes)
+static double best_of(loops *f, float *to, const float *from, long long bytes)
 {
     double best = 0;
-    long n = 1;
+    long long n = 1;
     for (int round = 0; round < ROUNDS;) {
-        const double start = now(), work = f(n, to, from, bytes), ms = now() - start;
+        const double start = ac_now_ms(), work = f(n, to, from, bytes), ms = ac_now_ms() - start;
         if (work <= 0)
             return 0;
-        if (ms < ONE_MS && n < 1L << 40) {
+        if (ms < ONE_MS && n < 1LL << 40) {
             n *= 2;
             continue;
         }
@@ -132,7 +126,7 @@ static double best_of(loops *f, float *to, const float *from, long bytes)
 
 static loops *find(const ac_peak *p, const char *name)
 {
-    void *address = dlsym(p->library, name);
+    void *address = ac_sys_symbol(p->library, name);
     loops *f = NULL;
     memcpy(&f, &address, sizeof f);
     return f;
@@ -164,19 +158,20 @@ double ac_peak_bytes(ac_peak *p, int64_t set)
     if (p->bytes[k] > 0)
         return p->bytes[k];
     const size_t half = (size_t)set_of(k) / 2;
-    char *area = aligned_alloc(PAGE, 2 * half + PAGE);
-    if (!area)
+    char *room = malloc(2 * half + 2 * PAGE), *area = room;
+    if (!room)
         return 0;
+    area += PAGE - (uintptr_t)room % PAGE;
     memset(area, 0, 2 * half + PAGE);
     p->bytes[k] = best_of(find(p, "peak_copy"), (float *)(void *)area, (const float *)(void *)(area + half + PAGE / 2),
-                          (long)half);
-    free(area);
+                          (long long)half);
+    free(room);
     return p->bytes[k];
 }
 
 void ac_peak_close(ac_peak *p)
 {
     if (p->library)
-        dlclose(p->library);
+        ac_sys_library_close(p->library);
     p->library = NULL;
 }

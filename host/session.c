@@ -2,6 +2,7 @@
 #include "host/session.h"
 
 #include "base/plugin.h"
+#include "base/sys/sys.h"
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "codegen/targets.h"
@@ -11,7 +12,6 @@
 #include "runtime/arn_pool.h"
 
 #include <assert.h>
-#include <dlfcn.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -60,14 +60,14 @@ static int compile_in(ac_session *h, const char *dir, const char *backend)
     const char *so = ac_strf(cx->region, "%s/m.so", dir);
     h->library = ac_library_open(cx, so);
     if (!h->library)
-        return ac_error(cx, (ac_place){0}, E0303, "cannot load the compiled model: %s", dlerror());
-    const struct arn_model *model = dlsym(h->library, ac_strf(cx->region, "%s_model", h->module->name));
+        return ac_error(cx, (ac_place){0}, E0303, "cannot load the compiled model: %s", ac_sys_library_why());
+    const struct arn_model *model = ac_sys_symbol(h->library, ac_strf(cx->region, "%s_model", h->module->name));
     if (!model)
         return ac_error(cx, (ac_place){0}, E0901, "the compiled model has no '%s_model'", h->module->name);
     if (model->abi != ARN_ABI)
         return ac_error(cx, (ac_place){0}, E0901, "the compiled model has ABI %u, expected %d", model->abi, ARN_ABI);
     h->image = (ac_image){.init = model->init, .part = {model->run}};
-    arn_run_fn *const *program = dlsym(h->library, ac_strf(cx->region, "%s_program", h->module->name));
+    arn_run_fn *const *program = ac_sys_symbol(h->library, ac_strf(cx->region, "%s_program", h->module->name));
     for (int32_t k = 1; k < h->module->n_parts && program; k++)
         h->image.part[k] = program[k];
     return AC_OK;
@@ -256,10 +256,10 @@ int ac_session_run(ac_session *h)
 static int open_threads(ac_session *h)
 {
     struct arn_threads *t = AC_NEW(h->module->cx->region, struct arn_threads);
-    sigset_t before;
-    ac_interrupt_hold(&before); /* signals are for the thread that writes files */
+    ac_sys_held before;
+    ac_sys_hold(&before); /* signals are for the thread that writes files */
     const int error = arn_threads_open(t, h->module->threads);
-    ac_interrupt_release(&before);
+    ac_sys_release(&before);
     if (error)
         return ac_error(h->module->cx, (ac_place){0}, E0302, "cannot start %d threads: %s", h->module->threads,
                         strerror(error));
@@ -308,7 +308,7 @@ void ac_session_close(ac_session *h)
     if (h->threads)
         arn_threads_close(h->threads);
     if (h->library)
-        dlclose(h->library);
+        ac_sys_library_close(h->library);
     if (h->backend)
         h->backend->close(&h->image);
     ac_customs_close(&h->custom);

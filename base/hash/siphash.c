@@ -1,9 +1,7 @@
 /* siphash.c - SipHash-2-4; see siphash.h. */
 #include "base/hash/siphash.h"
 
-#include <string.h>
-#include <sys/random.h>
-#include <time.h>
+#include "base/sys/sys.h"
 
 static uint64_t rotated(uint64_t x, int by)
 {
@@ -57,10 +55,9 @@ uint64_t ac_siphash(const uint64_t key[2], const void *text, size_t n)
 void ac_random_key(uint64_t key[2])
 {
     const size_t n = 2 * sizeof *key;
-    if (getrandom(key, n, GRND_NONBLOCK) == (ssize_t)n)
+    if (ac_sys_random(key, n))
         return;
-    struct timespec now = {0}; /* the system is starting up: a value that an attacker cannot choose suffices */
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    key[0] = (uint64_t)now.tv_nsec * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)key;
-    key[1] = (uint64_t)now.tv_sec * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)&now;
+    const double now = ac_sys_now_ms(); /* the system is starting up: a value that an attacker cannot choose suffices */
+    key[0] = (uint64_t)(now * 1e6) * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)key;
+    key[1] = (uint64_t)now * 0x9e3779b97f4a7c15u ^ (uint64_t)(uintptr_t)&now;
 }

@@ -3,10 +3,10 @@
 
 #include "base/ascii.h"
 #include "base/plugin.h"
+#include "base/sys/sys.h"
 #include "codegen/c/emit.h"
 #include "codegen/cuda/cuda.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 static const ac_backend *const BUILT_IN[] = {&ac_backend_c, &ac_backend_cuda};
@@ -37,7 +37,7 @@ static const ac_backend *open_module(ac_ctx *cx, const char *name, bool *found)
     if (!path)
         return NULL;
     if (so) {
-        void *p = dlsym(so, "arenac_backend");
+        void *p = ac_sys_symbol(so, "arenac_backend");
         memcpy(&entry, &p, sizeof entry);
     }
     const ac_backend *b = entry ? entry() : NULL;
@@ -47,7 +47,7 @@ static const ac_backend *open_module(ac_ctx *cx, const char *name, bool *found)
     if (b)
         ac_detail(cx, "%s was built for another version of arenac", path);
     else
-        ac_detail(cx, "%s", so ? "it does not export arenac_backend" : dlerror());
+        ac_detail(cx, "%s", so ? "it does not export arenac_backend" : ac_sys_library_why());
     return NULL;
 }
 

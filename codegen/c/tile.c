@@ -26,7 +26,7 @@ void ac_c_asm_lines(ac_sink *to, const char *text)
     }
 }
 
-static const char UNALIGNED[] = "defined(__ARM_FEATURE_UNALIGNED) && ";
+static const char AT_ANY[] = "defined(__ARM_FEATURE_UNALIGNED) && ";
 #define UNUSED " __attribute__((unused))"
 
 /* After #if: the compiler takes functions of assembly alone; more: "" or "X && ". */
@@ -181,7 +181,7 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
                                      "const %s *x" UNUSED ", const int8_t *w" UNUSED ",\n"
                                      "    int32_t steps" UNUSED ", int32_t *acc" UNUSED,
                                      type);
-        put_naked(F, t->form == AC_TILE_ROW ? UNALIGNED : "", name, params, ac_tile_asm(F->cx, t));
+        put_naked(F, t->form == AC_TILE_ROW ? AT_ANY : "", name, params, ac_tile_asm(F->cx, t));
         ac_put(to, "#else\n");
     }
     ac_putf(to, "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n", name, type);
@@ -325,7 +325,7 @@ static void put_kernel(ac_cfile *F, const ac_plane *p)
     if (ac_c_have(F, name))
         return;
     ac_put(&F->helpers, "/* The outputs of a channel that see all rows of their windows. */\n");
-    put_naked(F, UNALIGNED, name, "void", ac_planes_kernel_asm(F->cx, p));
+    put_naked(F, AT_ANY, name, "void", ac_planes_kernel_asm(F->cx, p));
     ac_put(&F->helpers, "#endif\n\n");
 }
 
@@ -338,7 +338,7 @@ static void put_planes(ac_cfile *F)
     ac_put(to,
            "/* A depthwise convolution of 3x3 taps. Bytes: of the outputs whose first row of the window lies outside, "
            "of those\n * between, and of those whose last row does; x: where the windows of these begin. */\n");
-    put_naked(F, UNALIGNED, name,
+    put_naked(F, AT_ANY, name,
               "const int8_t *x" UNUSED ", const int8_t *w" UNUSED ",\n"
               "    int8_t *out" UNUSED ", const void *args" UNUSED ", const int32_t *m" UNUSED,
               ac_planes_asm(F->cx));
@@ -356,7 +356,7 @@ bool ac_c_plane(ac_cfn *f, const ac_loop_fn *fn)
     put_kernel(F, p);
     put_planes(F);
     const ac_planes_args a = ac_planes_args_of(p);
-    ac_putf(f->to, "#if %s\n", naked_condition(F, UNALIGNED));
+    ac_putf(f->to, "#if %s\n", naked_condition(F, AT_ANY));
     ac_c_line(f, "static const planes_args args = {%s, %d, %d, %d, %d, %d, %d, %d};", ac_planes_kernel_name(F->cx, p),
               (int)a.channels, (int)a.border, (int)a.first_bytes, (int)a.middle_bytes, (int)a.middle_x,
               (int)a.last_bytes, (int)a.last_x);

@@ -6,10 +6,16 @@
  * headers is needed, here or in the kernels. */
 #include "codegen/cuda/cuda.h"
 
-#include <dlfcn.h>
-#include <glob.h>
+#include "base/sys/sys.h"
+
 #include <stdlib.h>
 #include <string.h>
+
+#ifdef _WIN32
+#define BUILTINS "nvrtc-builtins64_*.dll"
+#else
+#define BUILTINS "libnvrtc-builtins.so.*"
+#endif
 
 typedef struct nvrtc_program *program;
 enum { NVRTC_INVALID_OPTION = 5, NVRTC_COMPILATION = 6 };
@@ -41,25 +47,25 @@ typedef struct nvrtc {
 static void open_builtins(ac_ctx *cx, const char *path)
 {
     const char *name = strrchr(path, '/');
-    glob_t g;
+    size_t count;
     if (!name)
         return;
-    if (glob(ac_strf(cx->region, "%.*s/libnvrtc-builtins.so.*", (int)(name - path), path), 0, NULL, &g) == 0)
-        for (size_t i = 0; i < g.gl_pathc; i++)
-            dlopen(g.gl_pathv[i], RTLD_LAZY | RTLD_LOCAL); /* stays open, as NVRTC does */
-    globfree(&g);
+    char **found = ac_sys_matches(ac_strf(cx->region, "%.*s/" BUILTINS, (int)(name - path), path), &count);
+    for (size_t i = 0; i < count; i++)
+        ac_sys_library(found[i], false); /* stays open, as NVRTC does */
+    ac_sys_matches_free(found, count);
 }
 
 static bool open_file(ac_ctx *cx, nvrtc *n, const char *path)
 {
     open_builtins(cx, path);
-    n->so = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    n->so = ac_sys_library(path, false);
     if (!n->so)
         return false;
     void *p;
-#define LOOK_UP(name, symbol, args)  \
-    if (!(p = dlsym(n->so, symbol))) \
-        return false;                \
+#define LOOK_UP(name, symbol, args)          \
+    if (!(p = ac_sys_symbol(n->so, symbol))) \
+        return false;                        \
     memcpy(&n->name, &p, sizeof p);
     FUNCTIONS(LOOK_UP)
 #undef LOOK_UP
@@ -70,12 +76,12 @@ static bool open_file(ac_ctx *cx, nvrtc *n, const char *path)
 /* The last match that can be opened: the newest version. */
 static bool open_glob(ac_ctx *cx, nvrtc *n, const char *pattern)
 {
-    glob_t g;
+    size_t count;
     bool found = false;
-    if (glob(pattern, 0, NULL, &g) == 0)
-        for (size_t i = g.gl_pathc; i-- > 0 && !found;)
-            found = open_file(cx, n, g.gl_pathv[i]);
-    globfree(&g);
+    char **names = ac_sys_matches(pattern, &count);
+    for (size_t i = count; i-- > 0 && !found;)
+        found = open_file(cx, n, names[i]);
+    ac_sys_matches_free(names, count);
     return found;
 }
 
@@ -89,6 +95,11 @@ static bool open_below(ac_ctx *cx, nvrtc *n, const char *folder, const char *con
 
 static bool find(ac_ctx *cx, nvrtc *n)
 {
+#ifdef _WIN32
+    static const char *const NAMES[] = {"nvrtc64_130_0.dll", "nvrtc64_120_0.dll", "nvrtc64_112_0.dll"};
+    static const char *const TOOLKIT[] = {"bin/nvrtc64_*_0.dll", "bin/x64/nvrtc64_*_0.dll", NULL};
+    static const char *const PYTHON[] = {"Lib/site-packages/nvidia/cuda_nvrtc/bin/nvrtc64_*_0.dll", NULL};
+#else
     static const char *const NAMES[] = {"libnvrtc.so.13", "libnvrtc.so.12", "libnvrtc.so.11.2", "libnvrtc.so"};
     static const char *const TOOLKIT[] = {"lib64/libnvrtc.so.[0-9]*", "lib/libnvrtc.so.[0-9]*",
                                           "targets/*/lib/libnvrtc.so.[0-9]*", NULL};
@@ -96,6 +107,7 @@ static bool find(ac_ctx *cx, nvrtc *n)
                                          "lib/python3*/site-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.[0-9]*",
                                          "lib/python3*/dist-packages/nvidia/cu1[0-9]/lib/libnvrtc.so.[0-9]*",
                                          "lib/python3*/dist-packages/nvidia/cuda_nvrtc/lib/libnvrtc.so.[0-9]*", NULL};
+#endif
     const char *given = getenv("ARENAC_NVRTC"), *home = getenv("HOME");
     if (given && *given)
         return open_file(cx, n, given);

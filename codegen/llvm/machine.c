@@ -7,7 +7,7 @@
 #include <llvm-c/Support.h>
 #include <llvm-c/Target.h>
 #include <llvm-c/Transforms/PassBuilder.h>
-#include <pthread.h>
+#include <stdatomic.h>
 
 static int failed(l_module *M, const char *what, char *why)
 {
@@ -34,8 +34,16 @@ static LLVMTargetRef find_target(l_module *M, const char *triple)
  * (tests/cross/gathered.ag). Options belong to the process and may be set once. */
 static void no_gathers(void)
 {
+    enum { BEFORE, DURING, AFTER };
     static const char *const OPTION[] = {"arenac", "-enable-arm-maskedgatscat=false"};
-    LLVMParseCommandLineOptions(2, OPTION, "");
+    static atomic_int state = BEFORE;
+    int before = BEFORE;
+    if (atomic_compare_exchange_strong(&state, &before, DURING)) {
+        LLVMParseCommandLineOptions(2, OPTION, "");
+        atomic_store(&state, AFTER);
+    }
+    while (atomic_load(&state) != AFTER) /* another thread is at it: microseconds */
+        continue;
 }
 
 int l_machine_open(l_module *M, bool for_this_process)
@@ -46,9 +54,8 @@ int l_machine_open(l_module *M, bool for_this_process)
     LLVMInitializeAllTargetMCs();
     LLVMInitializeAllAsmPrinters();
     LLVMInitializeAllAsmParsers(); /* TILE is inline assembly */
-    static pthread_once_t once = PTHREAD_ONCE_INIT;
     if (t->mve)
-        pthread_once(&once, no_gathers);
+        no_gathers();
     char *triple =
         *t->triple && !for_this_process ? LLVMNormalizeTargetTriple(t->triple) : LLVMGetDefaultTargetTriple();
     LLVMTargetRef found = find_target(M, triple);

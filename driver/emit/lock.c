@@ -1,17 +1,18 @@
 /* lock.c - a plan compared with its lock: --lock and --update-lock. */
 #include "driver/emit/emit.h"
 
+#include "base/sys/sys.h"
 #include "planner/report/lock.h"
 
 #include <errno.h>
 #include <string.h>
-#include <unistd.h>
 
 int ac_lock_plan(const ac_made *a)
 {
     const char *path = a->opt->lock;
     ac_lock *locked;
     ac_file f = {0};
+    ac_sys_info of;
     if (!path)
         return a->opt->update_lock
                    ? ac_error(a->cx, (ac_place){0}, E0501, "--update-lock needs --lock FILE, the file to write")
@@ -21,7 +22,7 @@ int ac_lock_plan(const ac_made *a)
         ac_lock_write(ac_pending_add(a->out, path), now);
         return AC_OK;
     }
-    if (access(path, F_OK) && errno == ENOENT) {
+    if (ac_sys_info_of(path, &of) && errno == ENOENT) {
         ac_error(a->cx, (ac_place){.file = path}, E0301, "the lock file does not exist");
         return ac_help(a->cx, "--update-lock writes it");
     }

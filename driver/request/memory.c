@@ -1,48 +1,24 @@
 /* memory.c - the memory that this process may use; see memory.h. */
-/* sysconf is POSIX; how much memory there is, is not. */
-#define _DEFAULT_SOURCE
 #include "driver/request/memory.h"
 #include "base/format.h"
+#include "base/sys/sys.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <stdbool.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
-enum { PATH = 1024, TEXT = 4096 };
+enum { PATH = 1024 };
 
 static size_t lesser(size_t a, size_t b)
 {
     return !a || (b && b < a) ? b : a; /* 0: no limit */
 }
 
-/* The first bytes of a small file, as a string. false: it cannot be read. */
-static bool read_text(const char *path, char text[TEXT])
-{
-    const int f = open(path, O_RDONLY | O_CLOEXEC);
-    ssize_t all = 0, n = f < 0 ? -1 : 1;
-    while (n > 0 && all < TEXT - 1) {
-        n = read(f, text + all, (size_t)(TEXT - 1 - all)); /* may be short */
-        if (n < 0 && errno == EINTR)
-            n = 1;
-        else if (n > 0)
-            all += n;
-    }
-    if (f >= 0)
-        close(f);
-    text[all] = 0;
-    return n >= 0;
-}
-
 /* The number in a file; 0: no limit ("max", or a larger number than fits). */
 static size_t number_in(const char *path)
 {
-    char text[TEXT];
-    const unsigned long long v = read_text(path, text) ? strtoull(text, NULL, 10) : 0;
+    char *text = ac_sys_text(path, NULL);
+    const unsigned long long v = text ? strtoull(text, NULL, 10) : 0;
+    free(text);
     return v < SIZE_MAX ? (size_t)v : 0;
 }
 
@@ -65,11 +41,10 @@ static size_t group_limit(const char *root, const char *top, const char *group, 
 /* Lines of /proc/self/cgroup: "0::/user/7" (version 2), "4:cpu,memory:/user/7" (version 1). */
 static size_t groups_limit(const char *root)
 {
-    char path[PATH], text[TEXT];
+    char path[PATH];
     size_t most = 0;
     ac_print(path, sizeof path, "%s/proc/self/cgroup", root);
-    if (!read_text(path, text))
-        return 0;
+    char *text = ac_sys_text(path, NULL);
     for (char *line = text, *next; line && *line; line = next) {
         next = strchr(line, '\n');
         if (next)
@@ -83,26 +58,11 @@ static size_t groups_limit(const char *root)
         else if (strstr(kinds, "memory"))
             most = lesser(most, group_limit(root, "/sys/fs/cgroup/memory", group, "memory.limit_in_bytes"));
     }
+    free(text);
     return most;
-}
-
-static size_t machine(void)
-{
-#ifdef _SC_PHYS_PAGES
-    const long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGESIZE);
-    if (pages > 0 && size > 0)
-        return (size_t)pages > SIZE_MAX / (size_t)size ? SIZE_MAX : (size_t)pages * (size_t)size;
-#endif
-    return 0;
 }
 
 size_t ac_memory_here(const char *root)
 {
-    size_t most = lesser(machine(), groups_limit(root));
-#ifdef RLIMIT_AS
-    struct rlimit space;
-    if (getrlimit(RLIMIT_AS, &space) == 0 && space.rlim_cur != RLIM_INFINITY && (uint64_t)space.rlim_cur < SIZE_MAX)
-        most = lesser(most, (size_t)space.rlim_cur);
-#endif
-    return most;
+    return lesser(ac_sys_memory(), groups_limit(root));
 }

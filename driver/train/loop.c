@@ -3,12 +3,11 @@
 #include "driver/verb/verbs.h"
 
 #include "base/clock.h"
-#include "base/interrupt.h"
 #include "base/shell.h"
+#include "base/sys/sys.h"
 #include "planner/report/layers.h"
 
 #include <math.h>
-#include <unistd.h>
 
 /* ------------------------------------------------------------------ --per-op */
 
@@ -116,16 +115,7 @@ static int save(ac_training *t, int64_t next)
 /* Has a signal come that ends the process? It waits until it is let in. Of several processes, rank 0 decides. */
 static bool wants_end(ac_training *t)
 {
-    static const int ENDING[] = {SIGINT, SIGTERM, SIGHUP};
-    sigset_t waiting;
-    bool any = false;
-    const bool known = !sigpending(&waiting);
-    for (size_t i = 0; known && i < sizeof ENDING / sizeof *ENDING; i++) {
-        struct sigaction does;
-        any |=
-            sigismember(&waiting, ENDING[i]) == 1 && !sigaction(ENDING[i], NULL, &does) && does.sa_handler != SIG_IGN;
-    }
-    float all = any;
+    float all = ac_sys_end_waits();
     if (t->ranks)
         t->ranks->share(t->ranks->with, &all, 1);
     return all > 0;
@@ -139,7 +129,8 @@ static int end_early(ac_training *t, int64_t next)
     if (t->saved != next)
         return AC_OK;
     fprintf(stderr, "%sarenac: stopped after step %lld; --resume %s continues from there\n",
-            isatty(2) ? "\r\033[K" : "", (long long)(next - 1), ac_shell_word(&t->w->cx, ac_checkpoint_path(t)));
+            ac_sys_is_terminal(2) ? "\r\033[K" : "", (long long)(next - 1),
+            ac_shell_word(&t->w->cx, ac_checkpoint_path(t)));
     return AC_OK;
 }
 
@@ -169,12 +160,12 @@ static int all_steps(ac_training *t)
 
 int ac_training_run(ac_training *t)
 {
-    sigset_t before;
+    ac_sys_held before;
     if (t->log)
         ac_put(t->log, "step,loss\n");
-    ac_interrupt_hold(&before);
+    ac_sys_hold(&before);
     const int status = all_steps(t);
-    ac_interrupt_release(&before);
+    ac_sys_release(&before);
     return status;
 }
 

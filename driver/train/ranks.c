@@ -3,8 +3,8 @@
 #include "driver/train/training.h"
 
 #include "base/plugin.h"
+#include "base/sys/sys.h"
 
-#include <dlfcn.h>
 #include <string.h>
 
 int ac_ranks_open(ac_training *t)
@@ -14,14 +14,14 @@ int ac_ranks_open(ac_training *t)
     int (*open)(struct arn_ranks * r) = NULL;
     if (!t->w->opt.mpi)
         return AC_OK;
-    void *so = ac_plugin_open(cx, "mpi", &path), *p = so ? dlsym(so, "arn_mpi_open") : NULL;
+    void *so = ac_plugin_open(cx, "mpi", &path), *p = so ? ac_sys_symbol(so, "arn_mpi_open") : NULL;
     memcpy(&open, &p, sizeof open);
     if (!path) {
         ac_error(cx, (ac_place){0}, E0502, "--mpi needs arenac-mpi.so, which is not part of this build");
         return ac_help(cx, "install libopenmpi-dev and openmpi-bin, then configure and build arenac again");
     }
     if (!open)
-        return ac_error(cx, (ac_place){0}, E0502, "--mpi: %s cannot be opened: %s", path, dlerror());
+        return ac_error(cx, (ac_place){0}, E0502, "--mpi: %s cannot be opened: %s", path, ac_sys_library_why());
     struct arn_ranks *r = AC_NEW(cx->region, struct arn_ranks);
     if (open(r))
         return ac_error(cx, (ac_place){0}, E0502, "--mpi: MPI does not start");

@@ -6,7 +6,6 @@
 #include "host/runtime_files.h"
 
 #include <string.h>
-#include <unistd.h>
 
 static void put_str(ac_sink *to, const char *s)
 {

@@ -1,20 +1,10 @@
 /* board.c - rows of boards.def, files, programs; see board.h. */
 #include "host/firmware/board.h"
 
-#include "base/clock.h"
+#include "base/sys/sys.h"
 
-#include <errno.h>
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
-
-extern char **environ;
 
 static const ac_board BOARDS[] = {
 #define BOARD(target, prefix, cpu, link, libc, system, machine, emulated, ...) \
@@ -39,9 +29,9 @@ const ac_board *ac_board_at(int32_t i)
 const char *ac_tool_path(ac_ctx *cx, const char *name)
 {
     const char *path = getenv("PATH");
-    for (const char *at = path ? path : ""; *at; at += strcspn(at, ":"), at += *at == ':') {
-        const char *file = ac_strf(cx->region, "%.*s/%s", (int)strcspn(at, ":"), at, name);
-        if (!access(file, X_OK))
+    for (const char *at = path ? path : ""; *at; at += strcspn(at, AC_SYS_BETWEEN), at += *at != 0) {
+        const char *file = ac_strf(cx->region, "%.*s/%s" AC_SYS_PROGRAM, (int)strcspn(at, AC_SYS_BETWEEN), at, name);
+        if (ac_sys_may_run(file))
             return file;
     }
     return NULL;
@@ -51,66 +41,22 @@ const char *ac_tool_path(ac_ctx *cx, const char *name)
 
 const char *ac_board_read(ac_ctx *cx, const char *path)
 {
-    FILE *f = fopen(path, "rb");
-    if (!f)
-        return "";
-    fseek(f, 0, SEEK_END);
-    const long n = ftell(f);
-    rewind(f);
-    char *text = AC_NEW_N(cx->region, char, (n > 0 ? n : 0) + 1);
-    text[n > 0 ? fread(text, 1, (size_t)n, f) : 0] = '\0';
-    fclose(f);
-    return text;
+    char *text = ac_sys_text(path, NULL);
+    const char *own = text ? ac_strdup(cx->region, text) : "";
+    free(text);
+    return own;
 }
 
 /* ------------------------------------------------------------------ programs */
 
-static pid_t begin(const ac_tool *t)
-{
-    posix_spawn_file_actions_t fa;
-    pid_t pid;
-    char *argv[64];
-    int n = 0;
-    for (; t->argv[n] && n < 63; n++)
-        memcpy(&argv[n], &t->argv[n], sizeof argv[n]); /* posix_spawn wants them writable, and does not write */
-    argv[n] = NULL;
-    posix_spawn_file_actions_init(&fa);
-    posix_spawn_file_actions_addopen(&fa, 0, "/dev/null", O_RDONLY, 0);
-    posix_spawn_file_actions_addopen(&fa, 1, t->log, O_WRONLY | O_CREAT | O_TRUNC, 0600);
-    posix_spawn_file_actions_adddup2(&fa, 1, 2);
-    const int error = posix_spawnp(&pid, argv[0], &fa, NULL, argv, environ);
-    posix_spawn_file_actions_destroy(&fa);
-    return error ? -1 : pid;
-}
-
-/* Waits, and ends what takes too long. */
-static int end(pid_t pid, int seconds)
-{
-    enum { PAUSE_NS = 5000000, LATE = -2 };
-    const double last = ac_now_ms() + seconds * 1e3;
-    int status, options = seconds ? WNOHANG : 0;
-    for (pid_t got; (got = waitpid(pid, &status, options)) != pid;) {
-        if (got < 0 && errno != EINTR)
-            return -1;
-        if (options && ac_now_ms() > last) {
-            kill(pid, SIGKILL);
-            while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
-                continue;
-            return LATE;
-        }
-        nanosleep(&(struct timespec){.tv_nsec = options ? PAUSE_NS : 0}, NULL);
-    }
-    return WIFEXITED(status) ? WEXITSTATUS(status) : 128;
-}
-
 void ac_tools_run(ac_tool *tool, int32_t n)
 {
     enum { MOST = 8 };
-    pid_t pid[MOST];
+    ac_sys_program p[MOST];
     for (int32_t i = 0; i < n && i < MOST; i++)
-        pid[i] = begin(&tool[i]);
+        p[i] = ac_sys_start(tool[i].argv, tool[i].log);
     for (int32_t i = 0; i < n && i < MOST; i++)
-        tool[i].status = pid[i] < 0 ? -1 : end(pid[i], tool[i].seconds);
+        tool[i].status = p[i] == -1 ? -1 : ac_sys_wait(p[i], tool[i].seconds);
 }
 
 typedef AC_VEC(const char *) words;

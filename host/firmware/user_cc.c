@@ -1,7 +1,8 @@
 /* user_cc.c - a program by the compiler that a user names, and what runs it; see user_cc.h. */
 #include "host/firmware/user_cc.h"
 
-#include <stdio.h>
+#include "base/sys/sys.h"
+
 #include <string.h>
 
 typedef AC_VEC(const char *) words;
@@ -88,11 +89,11 @@ typedef struct machine {
 static machine machine_of(const char *path)
 {
     unsigned char head[20] = {0};
-    FILE *f = fopen(path, "rb");
-    const size_t n = f ? fread(head, 1, sizeof head, f) : 0;
-    if (f)
-        fclose(f);
-    if (n < sizeof head || memcmp(head, "\177ELF", 4) != 0)
+    const int f = ac_sys_open(path, AC_SYS_READ, 0);
+    const int64_t n = f < 0 ? 0 : ac_sys_read(f, head, sizeof head);
+    if (f >= 0)
+        ac_sys_close(f);
+    if (n < (int64_t)sizeof head || memcmp(head, "\177ELF", 4) != 0)
         return (machine){0};
     const int order = head[5];
     return (machine){head[order == 2 ? 19 : 18] | head[order == 2 ? 18 : 19] << 8, head[4] == 2 ? 64 : 32, order};

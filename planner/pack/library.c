@@ -2,6 +2,7 @@
 #include "planner/pack/arenac_planner.h"
 
 #include "base/format.h"
+#include "base/sys/sys.h"
 #include "planner/pack/solve.h"
 
 #include <stdio.h>
@@ -255,14 +256,15 @@ static void close_owner(owner *own)
     free(own);
 }
 
+static void print_message(FILE *to, const void *own)
+{
+    ac_diags_print(&((const owner *)own)->cx.diags, to, false);
+}
+
 static const char *message_of(owner *own)
 {
-    size_t n;
-    FILE *to = own->cx.diags.first ? open_memstream(&own->message, &n) : NULL;
-    if (!to)
-        return "";
-    ac_diags_print(&own->cx.diags, to, false);
-    return fclose(to) ? "" : own->message;
+    own->message = own->cx.diags.first ? ac_sys_printed(print_message, own) : NULL;
+    return own->message ? own->message : "";
 }
 
 static int guarded(call *c)
