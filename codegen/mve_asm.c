@@ -29,19 +29,33 @@ bool ac_mve_has(const ac_target *t, const ac_tile *tile)
     return false;
 }
 
+ac_mve_spread ac_mve_spread_of(const ac_tile *tile)
+{
+    if (tile->channels == 1 && tile->shift == 1 && tile->stride <= 1)
+        return tile->stride ? AC_MVE_COPY : AC_MVE_FILL;
+    return tile->depth ? AC_MVE_WORDS_4 : AC_MVE_SLOTS;
+}
+
+bool ac_mve_is_near(const ac_tile *tile)
+{
+    return 3 * (tile->pitch + tile->shift) <= UINT8_MAX;
+}
+
 bool ac_mve_takes(const ac_tile *tile, ac_mve_operand o)
 {
+    const ac_mve_spread how = ac_mve_spread_of(tile);
+    const bool flat = how == AC_MVE_COPY || how == AC_MVE_FILL;
     switch (o) {
     case AC_MVE_W:
         return tile->form != AC_TILE_SPREAD;
     case AC_MVE_STEPS:
         return tile->form != AC_TILE_EACH;
     case AC_MVE_OTHER:
-        return tile->form != AC_TILE_BYTES || tile->rows == 2;
+        return tile->form == AC_TILE_SPREAD ? !flat : tile->form != AC_TILE_BYTES || tile->rows == 2;
     case AC_MVE_AT:
-        return tile->form == AC_TILE_SPREAD;
+        return tile->form == AC_TILE_SPREAD && !flat;
     case AC_MVE_NEXT:
-        return tile->form == AC_TILE_SPREAD && tile->channels > LANES;
+        return tile->form == AC_TILE_SPREAD && (tile->channels > LANES || how == AC_MVE_WORDS_4);
     case AC_MVE_X:
     case AC_MVE_TO:
     case AC_MVE_OPERANDS:
@@ -68,7 +82,7 @@ const char *const *ac_mve_clobbers(const ac_tile *tile)
     static const char *const TWO[] = {"r0", "r2", "r4", "r6", "r8", "r10", "r12", "lr", "q0", "q1", "q2", NULL},
                              *const ONE[] = {"r0", "r2", "r4", "r12", "lr", "q0", "q1", NULL},
                              *const EACH[] = {"r0", "r2", "r4", "r8", "r10", "r12", "q0", "q1", "q2", "q3", "q4", NULL},
-                             *const SPREAD[] = {"lr", "q0", "q1", NULL};
+                             *const SPREAD[] = {"r12", "lr", "q0", "q1", NULL};
     if (tile->form == AC_TILE_SPREAD)
         return SPREAD;
     return tile->form == AC_TILE_EACH ? EACH : tile->rows == 2 ? TWO : ONE;
@@ -162,7 +176,48 @@ static void each(writer *o)
         put(o, ac_strf(o->r, "vstrw.32 q%d, [%s, #%d]", (int)(2 + r), o->name[AC_MVE_TO], (int)(16 * r)));
 }
 
-static void spread(writer *o)
+/* Bytes in order: sixteen at a time, the last ones predicated. */
+static void flat(writer *o, bool fills)
+{
+    const char *x = o->name[AC_MVE_X];
+    if (fills) {
+        put(o, ac_strf(o->r, "ldrb r12, [%s]", x));
+        put(o, "vdup.8 q0, r12");
+    }
+    put(o, ac_strf(o->r, "wlstp.8 lr, %s, 2f", o->name[AC_MVE_STEPS]));
+    put(o, "1:");
+    if (!fills)
+        put(o, ac_strf(o->r, "vldrb.8 q0, [%s], #16", x));
+    put(o, ac_strf(o->r, "vstrb.8 q0, [%s], #16", o->name[AC_MVE_TO]));
+    put(o, "letp lr, 1b");
+    put(o, "2:");
+}
+
+static void words(writer *o)
+{
+    const char *x = o->name[AC_MVE_X], *to = o->name[AC_MVE_TO], *next = ac_strf(o->r, "%s", o->name[AC_MVE_NEXT]);
+    const bool near = ac_mve_is_near(o->t);
+    const int shift = 4 * (int)o->t->shift;
+    if (!near) {
+        put(o, ac_strf(o->r, "movw r12, #%d", 2 * (int)o->t->pitch));
+        put(o, ac_strf(o->r, "add r12, r12, %s", to));
+    }
+    put(o, ac_strf(o->r, "wlstp.32 lr, %s, 2f", o->name[AC_MVE_STEPS]));
+    put(o, "1:");
+    put(o, ac_strf(o->r, "vldrw.u32 q0, [%s, %s]", x, o->name[AC_MVE_AT]));
+    put(o, ac_strf(o->r, "%s q0, [%s, %s]", near ? "vstrb.8" : "vstrb.16", to, next));
+    if (!near) {
+        put(o, "vshr.u16 q0, q0, #8");
+        put(o, ac_strf(o->r, "vstrb.16 q0, [r12, %s]", next));
+        put(o, ac_strf(o->r, "add r12, r12, #%d", shift));
+    }
+    put(o, ac_strf(o->r, "add %s, %s, %s, lsl #2", x, x, o->name[AC_MVE_OTHER]));
+    put(o, ac_strf(o->r, "add %s, %s, #%d", to, to, shift));
+    put(o, "letp lr, 1b");
+    put(o, "2:");
+}
+
+static void slots(writer *o)
 {
     const char *x = o->name[AC_MVE_X], *to = o->name[AC_MVE_TO];
     const bool two = o->t->channels == 2 * LANES, part = o->t->channels < LANES;
@@ -184,6 +239,17 @@ static void spread(writer *o)
     put(o, ac_strf(o->r, "add %s, %s, #%d", to, to, (int)o->t->shift));
     put(o, "le lr, 1b");
     put(o, "2:");
+}
+
+static void spread(writer *o)
+{
+    const ac_mve_spread how = ac_mve_spread_of(o->t);
+    if (how == AC_MVE_WORDS_4)
+        words(o);
+    else if (how == AC_MVE_SLOTS)
+        slots(o);
+    else
+        flat(o, how == AC_MVE_FILL);
 }
 
 const char *ac_mve_asm(ac_ctx *cx, const ac_tile *tile, const char *const *name, const char *end)

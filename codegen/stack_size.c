@@ -1,6 +1,7 @@
 /* stack_size.c - estimates frames from locals, variables and loops; see stack_size.h. */
 #include "codegen/stack_size.h"
 
+#include "codegen/mve_nests.h"
 #include "codegen/tile_asm.h"
 
 /* Sums over all locals, variables and loops. */
@@ -41,9 +42,13 @@ static ac_bytes in_scope(const ac_loop_fn *fn)
     return most;
 }
 
-/* The stack of the function that a TILE calls, or of the deeper one that codegen/dsp makes of it. */
+/* The deepest function that a TILE calls, or that codegen/dsp makes of it, or a nest with its array. */
 static ac_bytes tile_of(const ac_target *t, const ac_loop_fn *fn)
 {
+    ac_nest n;
+    for (ac_x x = 1; x < fn->code.n; x++)
+        if (ac_nest_find(fn, x, &n) && ac_mve_has_nest(t, &n))
+            return AC_MVE_NEST_STACK + 4 * AC_MVE_WORDS;
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         const ac_tile tile = i->op == AC_L_TILE ? ac_ins_tile(i) : (ac_tile){0};

@@ -203,7 +203,7 @@ int ac_code_certificate(ac_sink *to, const ac_module *m, const ac_verdict *v, co
     for (int32_t i = 0; i < m->n_konst; i++)
         AC_TRY(put_constant(&w, m->konst[i], needed[i]));
     for (int32_t i = 0; i < m->n_fn; i++)
-        ac_loop_dump(to, m->fn[i]);
+        ac_loop_dump_plain(to, m->fn[i]);
     for (int32_t i = 0; i < m->n_fn; i++) {
         const bool *restricted = ac_module_restricted(m, i);
         for (int32_t b = 0; b < m->fn[i]->buf.n && m->fn[i]->buf.item[b].role != AC_BUF_LOCAL; b++)

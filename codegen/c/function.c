@@ -11,6 +11,7 @@
  * The instructions are walked once, in order. Each value becomes an expression built from those of its operands; the
  * expression is either inserted at its use (if inline_values.c allows it and it stays short) or gets a name here. */
 #include "codegen/c/dialect.h"
+#include "codegen/nests.h"
 
 #include "base/format.h"
 #include "codegen/dsp/planes.h"
@@ -299,12 +300,19 @@ static int print_ins(ac_cfn *f, ac_x x, x_list *open)
 static int print_body(ac_cfn *f)
 {
     x_list open = {0};
+    ac_nest nest;
     for (ac_x x = 1; x < f->fn->code.n; x++)
         if (f->called < f->pieces->n && ac_is_piece(f->fn, x)) {
             ac_c_call_piece(f);
             x++; /* its END */
         } else if (ac_c_rows_at(f->row, x)) {
             ac_c_rows(f, f->row[x]);
+        } else if (ac_nest_find(f->fn, x, &nest)) {
+            for (ac_x k = x + 1; k < nest.end; k++)
+                if (c_is_const(f, k) && f->use[k].live)
+                    AC_TRY(print_value(f, k));
+            ac_c_nest(f, &nest);
+            x = nest.end;
         } else if (f->use[x].live) {
             AC_TRY(print_ins(f, x, &open));
         }

@@ -2,8 +2,7 @@
  * lines that are not too long, and its arrays. */
 #include "codegen/c/dialect.h"
 #include "codegen/dsp/rows.h"
-#include "ir/loop/requants.h"
-#include "ir/loop/tiles.h"
+#include "codegen/nests.h"
 
 #include <string.h>
 
@@ -22,12 +21,14 @@ static void use_rows(const ac_rows *r, uint8_t *uses)
 uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_rows **row, ac_region *r)
 {
     uint8_t *uses = AC_NEW_N(r, uint8_t, fn->buf.n + 1);
+    ac_nest nest = {0};
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_ins *in = &fn->code.item[x];
         if (row && row[x]) {
             use_rows(row[x], uses);
             continue;
         }
+        const bool whole = x < nest.end || ac_nest_find(fn, x, &nest); /* accumulators are not in memory */
         if (in->op == AC_L_LOAD || in->op == AC_L_PREFETCH)
             uses[in->aux] |= C_READ;
         if (ac_lop_stores((ac_lop)in->op) || in->op == AC_L_MMA)
@@ -38,11 +39,11 @@ uint8_t *ac_c_buffer_uses(const ac_loop_fn *fn, ac_rows **row, ac_region *r)
             const ac_tile t = ac_ins_tile(in);
             uses[t.x] |= C_READ;
             uses[t.form == AC_TILE_SPREAD ? t.x : t.w] |= C_READ;
-            uses[t.acc] |= C_READ | C_WRITTEN;
+            uses[t.acc] |= whole ? 0 : C_READ | C_WRITTEN;
         }
         if (in->op == AC_L_REQUANT) {
             uses[ac_ins_requant(in).table] |= C_READ;
-            uses[ac_ins_requant(in).acc] |= C_READ;
+            uses[ac_ins_requant(in).acc] |= whole ? 0 : C_READ;
         }
     }
     return uses;

@@ -9,6 +9,7 @@
 #include "codegen/dsp/rows.h"
 #include "ir/loop/builder.h"
 #include "ir/loop/halves.h"
+#include "codegen/nests.h"
 
 /* An operand that uses a value */
 typedef struct ref {
@@ -89,12 +90,20 @@ static void add_users(plan *p, const ac_target *t, ac_x i)
         add_user(p, operand[k], i, whole ? 1 : copies_of(p->fn, t, in, k));
 }
 
+static void add_nest_users(plan *p, const ac_nest *n)
+{
+    for (int32_t k = 0; k < AC_NEST_ARGS; k++)
+        for (const ac_x *x = n->arg[k].term; *x; x++)
+            add_user(p, *x > 0 ? *x : -*x, n->end, 1);
+}
+
 /* Loops, barriers, SETs of each variable, users of each value. */
 static void survey(plan *p, const ac_target *t)
 {
     const ac_loop_fn *fn = p->fn;
     int32_t n = fn->code.n, loop = 0;
     AC_VEC(int32_t) open = {0};
+    ac_nest nest = {0};
     for (ac_x i = 1; i < n; i++) {
         const ac_ins *in = &fn->code.item[i];
         const ac_rows *call = ac_c_rows_at(p->row, i);
@@ -128,7 +137,12 @@ static void survey(plan *p, const ac_target *t)
             p->set[i] = p->set[in->aux];
             p->set[in->aux] = i;
         }
-        add_users(p, t, i);
+        if (i < nest.end) /* only its arguments are used */
+            continue;
+        if (ac_nest_find(fn, i, &nest))
+            add_nest_users(p, &nest);
+        else
+            add_users(p, t, i);
     }
 }
 

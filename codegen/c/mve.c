@@ -37,12 +37,36 @@ static void put_asm(ac_cfile *F, ac_sink *to, const ac_tile *t)
     ac_put(to, "\"cc\", \"memory\");\n");
 }
 
+/* Offsets of four pixels in x, and of their bytes in the slots: of all sixteen, or of the first two slots. */
+static void put_word_offsets(ac_sink *to, const ac_tile *t)
+{
+    const bool near = ac_mve_is_near(t);
+    ac_putf(to,
+            "    (void)pitch;\n"
+            "    typedef uint32_t u32x4 __attribute__((vector_size(16)));\n"
+            "    typedef uint%d_t bytes __attribute__((vector_size(16)));\n"
+            "    const u32x4 at = (u32x4){0, 1, 2, 3} * (uint32_t)other;\n"
+            "    const bytes next = {",
+            near ? 8 : 16);
+    for (int p = 0; p < 4; p++)
+        for (int c = 0; c < 4; c += near ? 1 : 2)
+            ac_putf(to, "%s%d", p + c ? ", " : "", p * (int)t->shift + (int)ac_tile_slot(c) * (int)t->pitch);
+    ac_put(to, "};\n");
+}
+
 /* Values that the text needs and that are not parameters of the function. */
 static void put_prepared(ac_sink *to, const ac_tile *t)
 {
     if (t->form == AC_TILE_BYTES && t->rows == 2)
         ac_put(to, "    const int8_t *other = x + steps * 16;\n");
     if (t->form != AC_TILE_SPREAD)
+        return;
+    const ac_mve_spread how = ac_mve_spread_of(t);
+    if (how == AC_MVE_WORDS_4) {
+        put_word_offsets(to, t);
+        return;
+    }
+    if (how != AC_MVE_SLOTS)
         return;
     ac_put(to, "    typedef uint16_t u16x8 __attribute__((vector_size(16)));\n"
                "    const u16x8 at = (u16x8){0, 2, 1, 3, 4, 6, 5, 7} * (uint16_t)pitch;\n");
@@ -54,6 +78,11 @@ static void put_prepared(ac_sink *to, const ac_tile *t)
 static void put_plain(ac_sink *to, const ac_tile *t)
 {
     const int rows = t->rows, channels = t->channels;
+    const bool flat = ac_mve_spread_of(t) == AC_MVE_COPY || ac_mve_spread_of(t) == AC_MVE_FILL;
+    if (t->form == AC_TILE_SPREAD && flat) {
+        ac_putf(to, "    for (int32_t s = 0; s < steps; s++)\n        to[s] = %s;\n", t->stride ? "x[s]" : "*x");
+        return;
+    }
     if (t->form == AC_TILE_SPREAD) {
         ac_putf(to,
                 "    for (int32_t s = 0; s < steps; s++)\n"
@@ -85,6 +114,11 @@ static void put_plain(ac_sink *to, const ac_tile *t)
 
 static const char *name_of(ac_cfile *F, const ac_tile *t)
 {
+    const ac_mve_spread how = ac_mve_spread_of(t);
+    if (t->form == AC_TILE_SPREAD && how == AC_MVE_WORDS_4)
+        return ac_internf(F->cx, "tile_words_%d_%d", (int)t->pitch, (int)t->shift);
+    if (t->form == AC_TILE_SPREAD && how != AC_MVE_SLOTS)
+        return ac_intern(F->cx, how == AC_MVE_COPY ? "tile_copy" : "tile_fill");
     if (t->form == AC_TILE_SPREAD)
         return ac_internf(F->cx, "tile_spread_%d_%d", (int)t->channels, (int)t->shift);
     if (t->form == AC_TILE_EACH)
@@ -112,7 +146,11 @@ const char *ac_c_mve_tile(ac_cfile *F, const ac_tile *t)
         return name;
     const bool native = ac_mve_has(F->target, t);
     ac_sink *to = &F->helpers;
-    ac_putf(to, "/* %s */\nstatic inline void %s(%s)\n{\n", COMMENT[t->form], name, PARAMETERS[t->form]);
+    const bool flat =
+        t->form == AC_TILE_SPREAD && (ac_mve_spread_of(t) == AC_MVE_COPY || ac_mve_spread_of(t) == AC_MVE_FILL);
+    ac_putf(to, "/* %s */\nstatic inline void %s(%s)\n{\n",
+            flat ? "Copies bytes, or one byte to all." : COMMENT[t->form], name,
+            flat ? "const int8_t *x, int32_t steps, int8_t *to" : PARAMETERS[t->form]);
     if (native) {
         put_guard(F);
         put_prepared(to, t);

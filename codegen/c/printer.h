@@ -164,6 +164,9 @@ ac_cexpr ac_c_vec_bitcast(ac_cfn *f, const ac_ins *in);
 void ac_c_tile(ac_cfn *f, const ac_ins *in);
 const char *ac_c_place(ac_cfn *f, int32_t buf, ac_x index); /* "x + index" */
 void ac_c_asm_lines(ac_sink *to, const char *text);         /* lines of an assembler text as strings of C */
+/* "#if" and a function that is assembly alone: basic asm, which GCC and Clang take at every level. They may neither
+ * inline it nor conclude from its body, which they do not read, that it leaves registers or arguments alone. */
+void ac_c_put_naked(ac_cfile *F, const char *condition, const char *name, const char *params, const char *text);
 /* The loops that are printed as one call, by instruction; NULL: none. The one whose call is printed at x, its END, or
  * NULL. The call. */
 struct ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn);
@@ -179,8 +182,9 @@ struct ac_tile;
 struct ac_requants;
 const char *ac_c_mve_tile(ac_cfile *F, const struct ac_tile *t);
 const char *ac_c_rvv_tile(ac_cfile *F, const struct ac_tile *t);
-const char *ac_c_matrix_tile(ac_cfile *F, const struct ac_tile *t);
 void ac_c_requant(ac_cfn *f, const ac_ins *in);
+struct ac_nest;
+void ac_c_nest(ac_cfn *f, const struct ac_nest *n); /* nests.c: its statement */
 /* rvv.c: the operands that its texts name, and the text of REQUANT up to "#else". */
 void ac_c_rvv_clobbers(ac_cfile *F);
 const char *ac_c_rvv_static(ac_cfile *F); /* called functions: the call costs little compared with many lanes */

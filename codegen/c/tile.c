@@ -4,6 +4,7 @@
 #include "codegen/c/dialect.h"
 #include "codegen/dsp/planes.h"
 #include "codegen/dsp/rows.h"
+#include "codegen/matrix_tile.h"
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
 
@@ -38,16 +39,14 @@ static const char *naked_condition(const ac_cfile *F, const char *more)
                    more, F->upper);
 }
 
-/* "#if" and a function that is assembly alone: basic asm, which GCC and Clang take at every level. They may neither
- * inline it nor conclude from its body, which they do not read, that it leaves registers or arguments alone. */
-static void put_naked(ac_cfile *F, const char *more, const char *name, const char *params, const char *text)
+void ac_c_put_naked(ac_cfile *F, const char *condition, const char *name, const char *params, const char *text)
 {
     ac_sink *to = &F->helpers;
     ac_putf(to,
             "#if %s\n"
             "#if defined(__clang__)\n__attribute__((naked, noinline))\n#else\n__attribute__((naked, noipa))\n#endif\n"
             "static void %s(%s)\n{\n    __asm__ volatile(",
-            naked_condition(F, more), name, params);
+            condition, name, params);
     ac_c_asm_lines(to, text);
     ac_put(to, ");\n}\n");
 }
@@ -158,12 +157,82 @@ static void put_plain(ac_sink *to, const ac_tile *t)
     ac_put(to, row ? "        }\n" : "            }\n        }\n");
 }
 
+/* ------------------------------------------------------------------ matrices
+
+ * With AMX:
+ *     registers 0 to 3   sums of rows 0-15 and 16-31 by channels 0-15 and 16-31
+ *     registers 4, 5     rows: 64 bytes of each
+ *     registers 6, 7     weights: 16 rows of four bytes of 16 channels */
+
+static void put_products(ac_sink *to, const ac_tile *t, const ac_matrix_tile *m)
+{
+    const int32_t blocks = t->channels / 16;
+    ac_put(to, "    static const uint8_t config[64] = {");
+    for (int32_t i = 0; i < AC_MATRIX_CONFIG; i++)
+        ac_putf(to, "%s%d", i ? ", " : "", (int)m->config[i]);
+    /* gcc 12's intrinsics do not declare that they read memory: stores before them could move past them */
+    ac_put(to, "};\n    __asm__ volatile(\"\" : : : \"memory\");\n    _tile_loadconfig(config);\n");
+    for (int32_t i = 0; i < m->parts * blocks; i++)
+        ac_putf(to, "    _tile_zero(%d);\n", (int)ac_matrix_sum(i / blocks, i % blocks));
+    ac_put(to, "    for (int32_t k = 0; k < steps; k++) {\n");
+    for (int32_t p = 0; p < m->parts; p++)
+        ac_putf(to, "        _tile_loadd(%d, x + %sk * 64, pitch);\n", (int)(AC_MATRIX_X + p),
+                p ? ac_strf(to->cx->region, "%d * pitch + ", (int)m->rows[0]) : "");
+    for (int32_t c = 0; c < blocks; c++)
+        ac_putf(to, "        _tile_loadd(%d, w + k * %d%s, %d);\n", (int)(AC_MATRIX_W + c), (int)(64 * t->channels),
+                c ? " + 64" : "", (int)(4 * t->channels));
+    for (int32_t p = 0; p < m->parts; p++)
+        for (int32_t c = 0; c < blocks; c++)
+            ac_putf(to, "        _tile_dpbssd(%d, %d, %d);\n", (int)ac_matrix_sum(p, c), (int)(AC_MATRIX_X + p),
+                    (int)(AC_MATRIX_W + c));
+    ac_put(to, "    }\n");
+    for (int32_t p = 0; p < m->parts; p++)
+        for (int32_t c = 0; c < blocks; c++)
+            ac_putf(to, "    _tile_stored(%d, acc + %d, %d);\n", (int)ac_matrix_sum(p, c),
+                    (int)(p * m->rows[0] * t->channels + c * 16), (int)(4 * t->channels));
+    ac_put(to, "    _tile_release();\n");
+}
+
+static const char *matrix_function(ac_cfile *F, const ac_tile *t)
+{
+    const char *name = ac_internf(F->cx, "tile_matrix_%dx%d", (int)t->rows, (int)t->channels);
+    if (ac_c_have(F, name))
+        return name;
+    ac_sink *to = &F->helpers;
+    ac_putf(to,
+            "/* %d sums: %d rows of i8 by %d channels of packed weights, 64 elements of each in a step. */\n"
+            "%sstatic inline void %s(const int8_t *x, int32_t pitch, const int8_t *w, int32_t steps,\n"
+            "    int32_t *acc)\n{\n",
+            (int)(t->rows * t->channels), (int)t->rows, (int)t->channels,
+            F->target->vec_bytes ? ac_strf(F->region, "%s_SIMD ", F->upper) : "", name);
+    const bool native = F->target->amx;
+    if (native) {
+        const ac_matrix_tile m = ac_matrix_tile_of(t);
+        ac_putf(to, "#if !defined(%s_NO_ASM)\n", F->upper);
+        put_products(to, t, &m);
+        ac_put(to, "#else\n");
+    }
+    ac_putf(to,
+            "    for (int32_t r = 0; r < %d; r++)\n"
+            "        for (int32_t c = 0; c < %d; c++) {\n"
+            "            uint32_t sum = 0;\n"
+            "            for (int32_t k = 0; k < steps * 64; k++) {\n"
+            "                const int32_t v = x[r * pitch + k];\n"
+            "                sum += (uint32_t)(v * w[(k / 4 * %d + c) * 4 + k %% 4]);\n"
+            "            }\n"
+            "            acc[r * %d + c] = (int32_t)sum;\n"
+            "        }\n",
+            (int)t->rows, (int)t->channels, (int)t->channels, (int)t->channels);
+    ac_put(to, native ? "#endif\n}\n\n" : "}\n\n");
+    return name;
+}
+
 static const char *function_of(ac_cfile *F, const ac_tile *t)
 {
     if (t->form == AC_TILE_UNSIGNED)
         return bytes_function(F, t);
     if (t->form == AC_TILE_MATRIX)
-        return ac_c_matrix_tile(F, t);
+        return matrix_function(F, t);
     if (ac_tile_is_wide(t) || ac_rvv_has(F->target, t))
         return ac_c_rvv_tile(F, t);
     if (!ac_tile_pairs(t->form))
@@ -181,7 +250,8 @@ static const char *function_of(ac_cfile *F, const ac_tile *t)
                                      "const %s *x" UNUSED ", const int8_t *w" UNUSED ",\n"
                                      "    int32_t steps" UNUSED ", int32_t *acc" UNUSED,
                                      type);
-        put_naked(F, t->form == AC_TILE_ROW ? AT_ANY : "", name, params, ac_tile_asm(F->cx, t));
+        ac_c_put_naked(F, naked_condition(F, t->form == AC_TILE_ROW ? AT_ANY : ""), name, params,
+                       ac_tile_asm(F->cx, t));
         ac_put(to, "#else\n");
     }
     ac_putf(to, "static inline void %s(const %s *x, const int8_t *w, int32_t steps, int32_t *acc)\n{\n", name, type);
@@ -202,7 +272,8 @@ void ac_c_tile(ac_cfn *f, const ac_ins *in)
     const ac_tile t = ac_ins_tile(in);
     const char *name = function_of(f->file, &t), *x = ac_c_place(f, t.x, in->a);
     const char *steps = f->val[in->c].e.text;
-    if (t.form == AC_TILE_SPREAD && ac_rvv_has(f->file->target, &t))
+    const bool flat = t.channels == 1 && t.shift == 1 && t.stride <= 1; /* copies, or fills */
+    if (t.form == AC_TILE_SPREAD && (flat || ac_rvv_has(f->file->target, &t)))
         ac_c_line(f, "%s(%s, %s, %s);", name, x, steps, ac_c_place(f, t.acc, in->b));
     else if (t.form == AC_TILE_SPREAD)
         ac_c_line(f, "%s(%s, %d, %s, %s, %d);", name, x, (int)t.stride, steps, ac_c_place(f, t.acc, in->b),
@@ -288,10 +359,10 @@ static const char *rows_function(ac_cfile *F, const ac_rows_form *f)
         return name;
     ac_sink *to = &F->helpers;
     ac_put(to, "/* Two pixels by all channels of packed weights, four at a time, requantised. */\n");
-    put_naked(F, "", name,
-              "const int16_t *x" UNUSED ", const int8_t *w" UNUSED ",\n"
-              "    int8_t *y" UNUSED ", const rows_args *a" UNUSED,
-              ac_rows_asm(F->cx, f));
+    ac_c_put_naked(F, naked_condition(F, ""), name,
+                   "const int16_t *x" UNUSED ", const int8_t *w" UNUSED ",\n"
+                   "    int8_t *y" UNUSED ", const rows_args *a" UNUSED,
+                   ac_rows_asm(F->cx, f));
     ac_putf(to, "#else\nstatic void %s(const int16_t *x, const int8_t *w, int8_t *y, const rows_args *a)\n{\n", name);
     put_plain_rows(to, f);
     ac_put(to, "#endif\n\n");
@@ -325,7 +396,7 @@ static void put_kernel(ac_cfile *F, const ac_plane *p)
     if (ac_c_have(F, name))
         return;
     ac_put(&F->helpers, "/* The outputs of a channel that see all rows of their windows. */\n");
-    put_naked(F, AT_ANY, name, "void", ac_planes_kernel_asm(F->cx, p));
+    ac_c_put_naked(F, naked_condition(F, AT_ANY), name, "void", ac_planes_kernel_asm(F->cx, p));
     ac_put(&F->helpers, "#endif\n\n");
 }
 
@@ -338,10 +409,10 @@ static void put_planes(ac_cfile *F)
     ac_put(to,
            "/* A depthwise convolution of 3x3 taps. Bytes: of the outputs whose first row of the window lies outside, "
            "of those\n * between, and of those whose last row does; x: where the windows of these begin. */\n");
-    put_naked(F, AT_ANY, name,
-              "const int8_t *x" UNUSED ", const int8_t *w" UNUSED ",\n"
-              "    int8_t *out" UNUSED ", const void *args" UNUSED ", const int32_t *m" UNUSED,
-              ac_planes_asm(F->cx));
+    ac_c_put_naked(F, naked_condition(F, AT_ANY), name,
+                   "const int8_t *x" UNUSED ", const int8_t *w" UNUSED ",\n"
+                   "    int8_t *out" UNUSED ", const void *args" UNUSED ", const int32_t *m" UNUSED,
+                   ac_planes_asm(F->cx));
     ac_put(to, "typedef struct planes_args {\n    void (*kernel)(void);\n"
                "    int32_t channels;\n    int32_t border;\n    int32_t first_bytes;\n    int32_t middle_bytes;\n"
                "    int32_t middle_x;\n    int32_t last_bytes;\n    int32_t last_x;\n} planes_args;\n#endif\n\n");

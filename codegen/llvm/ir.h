@@ -103,6 +103,8 @@ LLVMValueRef l_splat(const l_module *M, LLVMValueRef one, int32_t lanes);
 void l_attribute(l_module *M, LLVMValueRef f, LLVMAttributeIndex at, const char *name, uint64_t value);
 /* A function, still empty, that only code of this module calls; inlining: "noinline" or "alwaysinline". */
 LLVMValueRef l_inner_function(l_module *M, const char *name, LLVMTypeRef type, const char *inlining);
+struct ac_nest;
+int l_nest(l_fn *f, const struct ac_nest *n); /* nests.c */
 int l_function(l_module *M, const ac_loop_fn *fn, const char *name, const bool *restricted, LLVMValueRef *out);
 LLVMValueRef l_slot(l_fn *f, LLVMTypeRef type, const char *name); /* on the stack, allocated once in the entry block */
 

@@ -9,6 +9,7 @@
  *     br (next < hi), body, exit */
 #include "codegen/dsp/rows.h"
 #include "codegen/llvm/ir.h"
+#include "codegen/nests.h"
 #include "ir/loop/builder.h"
 
 #include <llvm-c/DebugInfo.h>
@@ -301,6 +302,7 @@ static int body(l_fn *f)
 {
     block_list open = {0};
     ac_rows r;
+    ac_nest nest;
     for (ac_x x = 1; x < f->fn->code.n; x++)
         if (f->called < f->pieces->n && ac_is_piece(f->fn, x)) {
             call_piece(f);
@@ -308,6 +310,12 @@ static int body(l_fn *f)
         } else if (f->M->target->dsp && ac_rows_find(f->M->region, f->fn, x, &r)) {
             AC_TRY(rows(f, x, &r));
             x = r.end;
+        } else if (ac_nest_find(f->fn, x, &nest)) {
+            for (ac_x k = x + 1; k < nest.end; k++)
+                if (l_ins(f, k)->op == AC_L_CONST)
+                    AC_TRY(value(f, k));
+            AC_TRY(l_nest(f, &nest));
+            x = nest.end;
         } else {
             AC_TRY(instruction(f, x, &open));
         }

@@ -13,6 +13,27 @@ static LLVMValueRef slots(l_module *M, const ac_tile *t, int32_t first)
     return LLVMConstVector(lane, 8);
 }
 
+/* WORDS_4: offsets of four pixels, and of their bytes. */
+static LLVMValueRef pixels(const l_module *M, const ac_tile *t)
+{
+    LLVMValueRef lane[4];
+    for (int32_t p = 0; p < 4; p++)
+        lane[p] = LLVMConstInt(M->i32, (unsigned)(p * t->stride), false);
+    return LLVMConstVector(lane, 4);
+}
+
+static LLVMValueRef bytes_of(const l_module *M, const ac_tile *t)
+{
+    const bool near = ac_mve_is_near(t);
+    LLVMValueRef lane[16];
+    unsigned n = 0;
+    for (int32_t p = 0; p < 4; p++)
+        for (int32_t c = 0; c < 4; c += near ? 1 : 2)
+            lane[n++] =
+                LLVMConstInt(near ? M->i8 : M->i16, (unsigned)(p * t->shift + ac_tile_slot(c) * t->pitch), false);
+    return LLVMConstVector(lane, n);
+}
+
 static LLVMValueRef operand(l_fn *f, const ac_ins *in, const ac_tile *t, ac_mve_operand o)
 {
     l_module *M = f->M;
@@ -34,6 +55,8 @@ static LLVMValueRef operand(l_fn *f, const ac_ins *in, const ac_tile *t, ac_mve_
         return l_asm_address(f, t->x, LLVMBuildAdd(M->b, f->val[in->a], more, ""));
     case AC_MVE_AT:
     case AC_MVE_NEXT:
+        if (ac_mve_spread_of(t) == AC_MVE_WORDS_4)
+            return o == AC_MVE_AT ? pixels(M, t) : bytes_of(M, t);
         return slots(M, t, o == AC_MVE_AT ? 0 : 8);
     case AC_MVE_OPERANDS:
         break;

@@ -60,14 +60,14 @@ static void put_operands(ac_sink *to, const ac_ins *i)
             ac_putf(to, " %%%d", use[k]);
 }
 
-static void put_tile(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
+static void put_tile(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i, bool hints)
 {
     const ac_tile t = ac_ins_tile(i);
     const char *x = fn->buf.item[t.x].name, *w = fn->buf.item[t.w].name, *acc = fn->buf.item[t.acc].name;
     ac_putf(to, " %s", ac_tile_text[t.form]);
     if (t.form == AC_TILE_SPREAD) {
-        ac_putf(to, " %d %s[%%%d] %d %d %s[%%%d] %d %%%d", t.channels, acc, i->b, t.pitch, t.shift, x, i->a, t.stride,
-                i->c);
+        ac_putf(to, " %d %s[%%%d] %d %d %s[%%%d] %d%s %%%d", t.channels, acc, i->b, t.pitch, t.shift, x, i->a, t.stride,
+                hints && t.depth ? " words" : "", i->c);
         return;
     }
     ac_putf(to, " %d x %d %s %s[%%%d]", t.rows, t.channels, acc, x, i->a);
@@ -81,7 +81,7 @@ static void put_tile(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         ac_putf(to, " %s[%%%d] %%%d", w, i->b, i->c);
 }
 
-static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
+static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i, bool hints)
 {
     ac_lop op = (ac_lop)i->op;
     const char *buf = ac_lop_has_buffer(op) ? fn->buf.item[i->aux].name : "";
@@ -103,7 +103,7 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         put_type(to, &(ac_ins){.dtype = i->dtype, .lanes = 1});
         ac_putf(to, " %s[%%%d] %s[%%%d] %s[%%%d]", buf, i->a, words, i->b, words, i->c);
     } else if (op == AC_L_TILE) {
-        put_tile(to, fn, i);
+        put_tile(to, fn, i, hints);
     } else if (op == AC_L_REQUANT) {
         const ac_requants q = ac_ins_requant(i);
         ac_putf(to, " %d %s[%%%d] %s %d %s[%%%d] %%%d %d %d .. %d pre %d%s", q.lanes, buf, i->a,
@@ -126,7 +126,7 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
         ac_putf(to, " status %d", i->aux);
     if (i->name)
         ac_putf(to, " as %s", i->name);
-    if (op == AC_L_FOR && i->aux != AC_MARK_SERIAL)
+    if (op == AC_L_FOR && i->aux != AC_MARK_SERIAL && (hints || i->aux != AC_MARK_NEST))
         ac_putf(to, " %s", AC_MARK_TEXT[i->aux]);
     if (i->flags & AC_F_WRAP)
         ac_put(to, " wrap");
@@ -141,7 +141,7 @@ static void put_ins(ac_sink *to, const ac_loop_fn *fn, const ac_ins *i)
     ac_putc(to, '\n');
 }
 
-void ac_loop_dump(ac_sink *to, const ac_loop_fn *fn)
+static void put_fn(ac_sink *to, const ac_loop_fn *fn, bool hints)
 {
     ac_putf(to, "fn %s", fn->name);
     put_text(to, fn->note);
@@ -166,8 +166,18 @@ void ac_loop_dump(ac_sink *to, const ac_loop_fn *fn)
         if (named)
             ac_print(number, sizeof number, "%%%d", x);
         ac_putf(to, "  %5s %c %*s", number, named ? '=' : ' ', 2 * depth, "");
-        put_ins(to, fn, i);
+        put_ins(to, fn, i, hints);
         if (cls == 'O' || cls == 'E')
             depth++;
     }
+}
+
+void ac_loop_dump(ac_sink *to, const ac_loop_fn *fn)
+{
+    put_fn(to, fn, true);
+}
+
+void ac_loop_dump_plain(ac_sink *to, const ac_loop_fn *fn)
+{
+    put_fn(to, fn, false);
 }

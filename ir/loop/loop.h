@@ -58,6 +58,7 @@ typedef enum ac_mark {
     AC_MARK_SERIAL,
     AC_MARK_UNROLL,
     AC_MARK_APART,
+    AC_MARK_NEST, /* codegen/nests.h */
     AC_MARK_PARALLEL,
     AC_MARK_GRID,
     AC_MARK_CLUSTER,
@@ -274,6 +275,7 @@ bool ac_fn_same(const ac_loop_fn *a, const ac_loop_fn *b);
 int ac_loop_verify(ac_ctx *cx, const ac_loop_fn *fn);
 /* dump.c: text form, as in the example above; ac_loop_read parses it back (read(dump(f)) dumps the same). */
 void ac_loop_dump(ac_sink *to, const ac_loop_fn *fn);
+void ac_loop_dump_plain(ac_sink *to, const ac_loop_fn *fn); /* without nest and words, which only printers use */
 int ac_loop_read(ac_ctx *cx, const char *file, const char *text, size_t n, ac_loop_fn **out);
 /* legalise.c: the same program with at most one lane everywhere (vectors become scalars, reductions and dots their
  * defined sums; no hints), so that any program prints as plain C99. fma stays (the target decides). */

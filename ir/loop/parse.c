@@ -297,7 +297,9 @@ static int read_spread(reader *r, ac_ins *i, ac_tile *t) /* 8 to[%1] 21 3 x[%2] 
     AC_TRY(read_place(r, i));
     i->b = to.a;
     t->acc = to.aux;
-    return read_i32(r, 0, AC_TILE_PITCH, &t->stride);
+    AC_TRY(read_i32(r, 0, AC_TILE_PITCH, &t->stride));
+    t->depth = take(r, "words") ? 4 : 0;
+    return AC_OK;
 }
 
 static int read_sums(reader *r, ac_ins *i, ac_tile *t) /* 3 x 2 acc x[%1] w[%2] */

@@ -6,6 +6,6 @@
 /* In the order of ac_role, ac_where and ac_mark. */
 static const char *const AC_ROLE_TEXT[] = {"in", "out", "inout", "const", "scratch", "local"};
 static const char *const AC_WHERE_TEXT[] = {"stack", "shared", "thread", "spread"};
-static const char *const AC_MARK_TEXT[] = {"serial", "unroll", "apart", "parallel", "grid", "cluster", "block"};
+static const char *const AC_MARK_TEXT[] = {"serial", "unroll", "apart", "nest", "parallel", "grid", "cluster", "block"};
 
 #endif

@@ -76,8 +76,9 @@ typedef struct ac_tile {
     int32_t x, w, acc;      /* buffers; SPREAD: w 0 */
     int32_t pitch;          /* EACH, SPREAD, OUTER, LANES, MATRIX */
     int32_t shift;          /* EACH, SPREAD; OUTER, LANES: parts */
-    int32_t depth;          /* EACH: a multiple of 16; OUTER, LANES, UNSIGNED */
-    int32_t stride;         /* SPREAD */
+    int32_t depth;  /* EACH: a multiple of 16; OUTER, LANES, UNSIGNED; SPREAD: 4 if it has four channels, and x and
+                             * all its steps begin at multiples of four bytes, else 0: a hint for printers */
+    int32_t stride; /* SPREAD */
 } ac_tile;
 
 void ac_lb_tile(ac_lb *b, ac_tile t, ac_x x_at, ac_x w_at, ac_x steps);

@@ -148,6 +148,7 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
     want(c, w_at, "operand b", AC_I32, 1);
     want(c, steps, "operand c", AC_I32, 1);
     if (t.form >= AC_TILE_FORMS || t.rows < 1 || t.channels < 1 || (ac_tile_pairs(t.form) && t.channels % 2) ||
+        (t.form == AC_TILE_SPREAD && t.depth && (t.channels != 4 || t.depth != 4 || t.stride % 4)) ||
         (t.form == AC_TILE_ROW && t.rows != 1) ||
         (ac_tile_is_wide(&t) && (!t.shift || !t.depth || (t.form == AC_TILE_LANES && t.pitch % t.depth))) ||
         (t.form == AC_TILE_EACH &&

@@ -394,7 +394,8 @@ int ac_lo_depthwise(ac_lower *L)
     if (ac_gpu_depthwise_fits(L, &d.c, &d.win))
         return ac_gpu_depthwise_quads_fits(L, &d.c, &d.win) ? ac_gpu_depthwise_quads(L, &d.c, &d.win)
                                                             : ac_gpu_depthwise(L, &d.c, &d.win);
-    if (L->variant != AC_VARIANT_INPLACE && (ac_quad_depthwise(L, &d.c, &d.win) || ac_wide_depthwise(L, &d.c, &d.win)))
+    if (L->variant != AC_VARIANT_INPLACE &&
+        (ac_quad_planes(L, &d.c, &d.win) || ac_quad_depthwise(L, &d.c, &d.win) || ac_wide_depthwise(L, &d.c, &d.win)))
         return AC_OK;
     if (L->variant != AC_VARIANT_INPLACE && ac_depthwise_dot_fits(L, &d.c, &d.win))
         return ac_depthwise_dot(L, &d.c, &d.win);

@@ -6,7 +6,7 @@
 
 #include <math.h>
 
-enum { PER_CHANNEL = 3 }; /* constants */
+enum { PER_CHANNEL = 3, EIGHT = 8 }; /* constants; channels of a larger block */
 
 /* A multiplier, and a shift to the right. */
 typedef struct scale {
@@ -81,15 +81,22 @@ static const int32_t *constants(const ac_quad *q, const int32_t *bias, const sca
     return t;
 }
 
-bool ac_quad_open(ac_lower *L, ac_quad *q, ac_channel *c)
+static bool fits(const ac_lower *L, const ac_channel *c)
 {
-    if (!(L->target->mve || L->target->rvv) || L->target->vec_bytes || c->kind != AC_MACS_I8 || c->zw ||
-        c->w->dtype != AC_I8 || c->out->dtype != AC_I8 || c->n < 1 || !ac_tensor_is_const(c->w) ||
-        !ac_channel_known(c->bias))
+    return (L->target->mve || L->target->rvv) && !L->target->vec_bytes && c->kind == AC_MACS_I8 && !c->zw &&
+           c->w->dtype == AC_I8 && c->out->dtype == AC_I8 && c->n > 0 && ac_tensor_is_const(c->w) &&
+           ac_channel_known(c->bias);
+}
+
+/* lanes: of blocks on a processor with sums of sixteen products */
+static bool open(ac_lower *L, ac_quad *q, ac_channel *c, int32_t lanes)
+{
+    if (!fits(L, c))
         return false;
-    const int32_t lanes = L->target->mve ? AC_QUAD : c->n < AC_QUAD_MOST ? (int32_t)c->n : AC_QUAD_MOST;
+    if (!L->target->mve)
+        lanes = c->n < AC_QUAD_MOST ? (int32_t)c->n : AC_QUAD_MOST;
     *q = (ac_quad){.L = L, .c = c, .y = -1, .lanes = lanes, .n = c->n};
-    q->n += L->target->mve ? -c->n & (AC_QUAD - 1) : 0;
+    q->n += L->target->mve ? -c->n & (lanes - 1) : 0;
     const int64_t n = c->per_channel ? c->n : 1, count = c->per_channel ? PER_CHANNEL * q->n : 2 * lanes + q->n;
     const ac_steps *f = ac_channel_steps(c);
     const int32_t *bias = ac_channel_biases(c, c->zx);
@@ -103,15 +110,69 @@ bool ac_quad_open(ac_lower *L, ac_quad *q, ac_channel *c)
     return true;
 }
 
+bool ac_quad_open(ac_lower *L, ac_quad *q, ac_channel *c)
+{
+    return open(L, q, c, AC_QUAD);
+}
+
+bool ac_quad_open_sums(ac_lower *L, ac_quad *q, ac_channel *c, int64_t depth)
+{
+    const ac_rows rows = {depth, depth, 1};
+    if (!L->target->mve || !fits(L, c))
+        return false;
+    *q = (ac_quad){.L = L, .c = c, .y = -1, .table = -1, .lanes = AC_QUAD, .n = c->n + (-c->n & (AC_QUAD - 1))};
+    ac_channel_tables(c, c->n, &rows, c->zx);
+    return true;
+}
+
+bool ac_quad_open_eights(ac_lower *L, ac_quad *q, ac_channel *c)
+{
+    return L->target->mve && c->n % EIGHT == 0 && c->lo == INT8_MIN && c->hi == INT8_MAX && open(L, q, c, EIGHT);
+}
+
+int32_t ac_quad_weights(const ac_quad *q, int64_t depth)
+{
+    enum { DEPTH = 16 };
+    ac_lower P;
+    const ac_channel *c = q->c;
+    const int64_t blocks = q->n / q->lanes, steps = (depth + DEPTH - 1) / DEPTH;
+    const int32_t to = ac_lo_pack_open(q->L, &P, "w", AC_I8, q->n * steps * DEPTH);
+    ac_lb *b = &P.b;
+    const ac_x block = ac_lb_for_n(b, "block", blocks), step = ac_lb_for_n(b, "step", steps);
+    const ac_x l = ac_lb_for_n(b, "l", q->lanes), i = ac_lb_for_n(b, "i", DEPTH);
+    const ac_x oc = ac_lb_add(b, ac_lo_scaled(b, block, q->lanes), l);
+    const ac_x k = ac_lb_add(b, ac_lo_scaled(b, step, DEPTH), i);
+    const ac_x in = ac_lb_min(b, oc, ac_lb_i32(b, c->n - 1)), ik = ac_lb_min(b, k, ac_lb_i32(b, depth - 1));
+    ac_x w = ac_lb_load(b, ac_lo_operand(&P, c->w), ac_lb_add(b, ac_lo_scaled(b, in, depth), ik), 1);
+    if (c->n % AC_QUAD)
+        w = ac_lb_select(b, ac_lb_eq(b, in, oc), w, ac_lb_int(b, AC_I8, 0));
+    if (depth % DEPTH)
+        w = ac_lb_select(b, ac_lb_eq(b, ik, k), w, ac_lb_int(b, AC_I8, 0));
+    ac_x at = ac_lb_add(b, ac_lo_scaled(b, block, steps), step);
+    at = ac_lb_add(b, ac_lo_scaled(b, at, q->lanes), l);
+    ac_lb_store(b, to, ac_lb_add(b, ac_lo_scaled(b, at, DEPTH), i), w);
+    for (int n = 0; n < 4; n++)
+        ac_lb_end(b);
+    return ac_lo_pack_close(q->L, &P);
+}
+
+void ac_quad_places(const ac_quad *q, ac_x oc, int32_t width, ac_x *m, ac_x *bias)
+{
+    ac_lb *b = &q->L->b;
+    *m = ac_lb_i32(b, q->lanes - width);
+    *bias = ac_lb_add(b, oc, ac_lb_i32(b, 2 * q->lanes));
+    if (q->c->per_channel) {
+        *bias = ac_lb_mul(b, oc, ac_lb_i32(b, PER_CHANNEL));
+        *m = ac_lb_add(b, *bias, ac_lb_i32(b, width));
+    }
+}
+
 void ac_quad_requantise(const ac_quad *q, int32_t row, ac_x oc, int32_t width, int32_t y, ac_x y_at)
 {
     ac_lb *b = &q->L->b;
     const ac_channel *c = q->c;
-    ac_x m = ac_lb_i32(b, q->lanes - width), bias = ac_lb_add(b, oc, ac_lb_i32(b, 2 * q->lanes));
-    if (c->per_channel) {
-        bias = ac_lb_mul(b, oc, ac_lb_i32(b, PER_CHANNEL));
-        m = ac_lb_add(b, bias, ac_lb_i32(b, width));
-    }
+    ac_x m, bias;
+    ac_quad_places(q, oc, width, &m, &bias);
     ac_lb_requant(b,
                   (ac_requants){.y = y,
                                 .acc = q->acc,
@@ -126,19 +187,30 @@ void ac_quad_requantise(const ac_quad *q, int32_t row, ac_x oc, int32_t width, i
                   y_at, m, bias);
 }
 
+/* The stored value of lane l, a channel. */
+static ac_x value_of(const ac_quad *q, int32_t row, int32_t l, ac_x channel)
+{
+    ac_lb *b = &q->L->b;
+    if (q->table >= 0)
+        return ac_lb_load(b, q->y, ac_lb_i32(b, l), 1);
+    const ac_x sum = ac_lb_load(b, q->acc, ac_lb_i32(b, (int64_t)row * AC_QUAD + l), 1);
+    return ac_channel_done(q->c, ac_lb_add_wrap(b, sum, ac_channel_start(q->c, channel, 1)), channel);
+}
+
 /* One by one, with fused operators. guard: only those that exist. */
 static void store_each(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx, int64_t least, bool guard)
 {
     ac_lb *b = &q->L->b;
     const int32_t last = q->c->out->rank - 1;
-    ac_quad_requantise(q, row, oc, AC_QUAD, q->y, ac_lb_i32(b, 0));
+    if (q->table >= 0)
+        ac_quad_requantise(q, row, oc, AC_QUAD, q->y, ac_lb_i32(b, 0));
     for (int32_t l = 0; l < AC_QUAD; l++) {
         if (l >= least && !guard)
             break;
         idx[last] = ac_lb_add(b, oc, ac_lb_i32(b, l));
         if (l >= least)
             ac_lb_if(b, ac_lb_lt(b, idx[last], ac_lb_i32(b, q->c->n)));
-        ac_lo_result(q->L, ac_lb_load(b, q->y, ac_lb_i32(b, l), 1), idx, 1);
+        ac_lo_result(q->L, value_of(q, row, l, idx[last]), idx, 1);
         if (l >= least)
             ac_lb_end(b);
     }
@@ -149,7 +221,7 @@ void ac_quad_store(const ac_quad *q, int32_t row, ac_x oc, ac_x *idx)
     ac_lower *L = q->L;
     ac_lb *b = &L->b;
     const int64_t rest = q->c->n % AC_QUAD;
-    if (L->node->n_fused) {
+    if (L->node->n_fused || q->table < 0) {
         store_each(q, row, oc, idx, rest ? rest : AC_QUAD, q->c->n > AC_QUAD);
         return;
     }

@@ -11,6 +11,7 @@
 #define AC_TESTS_UNIT_SUPPORT_SUM_CASES_H
 #include "ir/lower/lower.h"
 #include "ir/loop/eval/eval.h"
+#include "codegen/nests.h"
 #include "ir/lower/node/node.h"
 #include "tests/unit/support/expect.h"
 
@@ -208,6 +209,23 @@ static inline void set_quant(ac_tensor *t, int32_t n, int32_t axis, double scale
     t->quant = q;
 }
 
+/* Printers replace the loops around a TILE that are marked nest only if they find their form: others are just slow. */
+static inline bool nests_are_found(const ac_loop_fn *fn)
+{
+    ac_nest n = {0};
+    bool marked = false;
+    for (ac_x x = 1; x < fn->code.n; x++) {
+        const ac_lop op = (ac_lop)fn->code.item[x].op;
+        if (x > n.end)
+            ac_nest_find(fn, x, &n);
+        if (op == AC_L_FOR || op == AC_L_END)
+            marked = ac_is_nest(fn, x);
+        if (op == AC_L_TILE && marked && x > n.end)
+            return false;
+    }
+    return true;
+}
+
 /* Runs the lowered node, whole or cut into 2 or 3 chunks that run last to first; out receives the result as doubles. */
 static inline void run(const ac_node *n, const ac_target *t, const tensor *in, int32_t n_in, double *out)
 {
@@ -218,6 +236,7 @@ static inline void run(const ac_node *n, const ac_target *t, const tensor *in, i
         ac_diags_print(&cx.diags, stderr, false);
         MUST(false && "lower");
     }
+    MUST(nests_are_found(w->fn));
     void **data = AC_NEW_N(cx.region, void *, w->arg.n + 1), *result = NULL;
     for (int32_t i = 0; i < w->arg.n; i++) {
         const ac_arg *a = &w->arg.item[i];

@@ -6,6 +6,7 @@
  * Plain targets only: their steps are functions of their own in C. */
 #ifndef AC_TESTS_UNIT_SUPPORT_TILE_CASES_H
 #define AC_TESTS_UNIT_SUPPORT_TILE_CASES_H
+#include "codegen/nests.h"
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 #include "tests/unit/support/case_table.h"
@@ -98,8 +99,93 @@ static void requants(int32_t lanes, bool away, int32_t pre)
                OUTPUT, OUTPUT);
 }
 
+/* The case just closed has a loop that printers replace by a call; without it the plain loops would be tested twice. */
+static void must_be_nest(ac_nest_form form)
+{
+    const ac_loop_fn *fn = cases[n_cases - 1].fn;
+    int32_t found = 0;
+    ac_nest n;
+    for (ac_x x = 1; x < fn->code.n; x++)
+        found += ac_nest_find(fn, x, &n) && n.form == form;
+    MUST(found == 1);
+}
+
+/* Loops marked nest: pixels by eight channels, or spots of four channels. */
+static void nest(int32_t rows, int32_t steps, bool away, bool shared)
+{
+    enum { CHANNELS = 16 };
+    open_case();
+    const int32_t in = buf("x", AC_I8, AC_BUF_IN), weights = buf("w", AC_I8, AC_BUF_IN),
+                  out = buf("out", AC_I8, AC_BUF_OUT);
+    const int32_t x = repeated("rows", in, (int64_t)rows * 2 * steps * 16),
+                  w = repeated("weights", weights, (int64_t)CHANNELS * steps * 16);
+    const int32_t acc = ac_lb_buf(&b, "acc", AC_I32, 16, AC_BUF_LOCAL, 4, NULL);
+    const int32_t table = ac_lb_buf(&b, "table", AC_I32, 3 * CHANNELS, AC_BUF_LOCAL, 4, NULL);
+    for (int32_t i = 0; i < 3 * CHANNELS; i++) {
+        const int32_t part = shared ? (i < 16 ? 1 + i / 8 : 0) : i % 24 / 8; /* bias, factors, shifts */
+        const int32_t of[3] = {i * 100 - 1000, 1518500250 + i, -7 - i % 3};
+        ac_lb_store(&b, table, ac_lb_i32(&b, i), ac_lb_i32(&b, of[part]));
+    }
+    const ac_x zero = ac_lb_i32(&b, 0);
+    const ac_x p = ac_lb_for(&b, "p", zero, ac_lb_i32(&b, 2 * rows), rows, AC_MARK_NEST);
+    const ac_x oc = ac_lb_for(&b, "oc", zero, ac_lb_i32(&b, CHANNELS), 8, AC_MARK_NEST);
+    const ac_tile t = {.form = AC_TILE_BYTES, .rows = rows, .channels = 8, .x = x, .w = w, .acc = acc};
+    const ac_x deep = ac_lb_i32(&b, 16 * (int64_t)steps);
+    ac_lb_tile(&b, t, ac_lb_mul(&b, p, deep), ac_lb_mul(&b, oc, deep), ac_lb_i32(&b, steps));
+    const ac_x first = ac_lb_mul(&b, oc, ac_lb_i32(&b, shared ? 1 : 3)), at = ac_lb_mul(&b, p, ac_lb_i32(&b, CHANNELS));
+    for (int32_t r = 0; r < rows; r++) {
+        const ac_requants q = {.y = out,
+                               .acc = acc,
+                               .table = table,
+                               .lanes = 8,
+                               .row = r,
+                               .zero = -3,
+                               .lo = -128,
+                               .hi = 127,
+                               .pre = shared ? 3 : 0,
+                               .away = away};
+        const ac_x bias = ac_lb_add(&b, first, ac_lb_i32(&b, shared ? 16 : 0));
+        const ac_x m = shared ? zero : ac_lb_add(&b, first, ac_lb_i32(&b, 8));
+        const ac_x y = ac_lb_add(&b, ac_lb_add(&b, at, ac_lb_i32(&b, r * CHANNELS)), oc);
+        ac_lb_requant(&b, q, y, m, bias);
+    }
+    ac_lb_end(&b);
+    ac_lb_end(&b);
+    const char *what = ac_strf(cx.region, "nest of %d rows, %d steps, %d %d", rows, steps, away, shared);
+    close_case(title(what, AC_I8, AC_I8, 1), ANY, ANY, OUTPUT, OUTPUT);
+    must_be_nest(AC_NEST_ROWS);
+}
+
+static void spots(bool away)
+{
+    open_case();
+    const int32_t in = buf("x", AC_I8, AC_BUF_IN), weights = buf("w", AC_I8, AC_BUF_IN),
+                  out = buf("out", AC_I8, AC_BUF_OUT);
+    const int32_t x = repeated("lines", in, 160), w = repeated("weights", weights, 64);
+    const int32_t acc = ac_lb_buf(&b, "acc", AC_I32, 4, AC_BUF_LOCAL, 4, NULL);
+    const int32_t table = ac_lb_buf(&b, "table", AC_I32, 12, AC_BUF_LOCAL, 4, NULL);
+    for (int32_t i = 0; i < 12; i++)
+        ac_lb_store(&b, table, ac_lb_i32(&b, i), ac_lb_i32(&b, i < 4 ? i * 700 : i < 8 ? 1600000000 : -8));
+    const ac_x zero = ac_lb_i32(&b, 0);
+    const ac_x i = ac_lb_for(&b, "i", zero, ac_lb_i32(&b, 2), 1, AC_MARK_NEST);
+    const ac_x j = ac_lb_for(&b, "j", zero, ac_lb_i32(&b, 3), 1, AC_MARK_NEST);
+    const ac_tile t = {AC_TILE_EACH, 1, 4, x, w, acc, 30, 6, 16, 0};
+    ac_lb_tile(&b, t, ac_lb_add(&b, i, ac_lb_mul(&b, j, ac_lb_i32(&b, 6))), zero, ac_lb_i32(&b, 1));
+    ac_requants q = {.y = out, .acc = acc, .table = table, .lanes = 4, .zero = 5, .lo = -128, .hi = 127, .away = away};
+    const ac_x y = ac_lb_add(&b, ac_lb_mul(&b, i, ac_lb_i32(&b, 12)), ac_lb_mul(&b, j, ac_lb_i32(&b, 4)));
+    ac_lb_requant(&b, q, y, ac_lb_i32(&b, 4), zero);
+    ac_lb_end(&b);
+    ac_lb_end(&b);
+    close_case(title(ac_strf(cx.region, "nest of spots, %d", away), AC_I8, AC_I8, 1), ANY, ANY, OUTPUT, OUTPUT);
+    must_be_nest(AC_NEST_SPOTS);
+}
+
 static void tile_cases(void)
 {
+    for (int32_t k = 0; k < 12; k++) /* each walk of codegen/mve_nests.c */
+        nest(1 + (k & 1), (const int32_t[]){1, 2, 5, 6, 8, 3}[k / 2], k & 4, k & 2);
+    spots(false);
+    spots(true);
     for (int32_t rows = 1; rows <= 3; rows++) {
         for (int32_t channels = 2; channels <= 4; channels += 2)
             sums((ac_tile){.form = AC_TILE_PAIRS, .rows = rows, .channels = channels}, N);
