@@ -144,15 +144,22 @@ def run(board, elf, timeout):
     return result
 
 
-def defines(header, opt):
-    """Numbers of a header; NAME_STACK_BYTES may differ for code that is made for size."""
-    values, wanted = {}, True
+def defines(header, opt, cc="gcc"):
+    """Numbers of a header; NAME_STACK_BYTES may depend on the compiler and on whether it optimises."""
+    holds = {"!defined(__OPTIMIZE__) && defined(__GNUC__)": opt == "-O0", "defined(__clang__)": cc == "clang"}
+    values, wanted, done = {}, True, False
     for line in open(header):
         words = line.split()
-        if line.startswith("#if !defined(__OPTIMIZE_SIZE__)"):
-            wanted = opt != "-Os"
-        elif line.startswith(("#else", "#endif")):
-            wanted = line.startswith("#endif") or not wanted
+        condition = line.split(" ", 1)[-1].strip()
+        if line.startswith("#if ") and condition in holds:
+            wanted = done = holds[condition]
+        elif line.startswith("#elif ") and condition in holds:
+            wanted = not done and holds[condition]
+            done = done or wanted
+        elif line.startswith("#else"):
+            wanted = not done
+        elif line.startswith("#endif"):
+            wanted, done = True, False
         elif wanted and len(words) > 2 and words[0] == "#define" and words[2].rstrip("u").isdigit():
             values[words[1]] = int(words[2].rstrip("u"))
     return values

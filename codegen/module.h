@@ -98,11 +98,12 @@ typedef struct ac_run_time {
 
 /* Results of compiling the module: the stack of run, summed from frames; code size. */
 typedef struct ac_built {
-    ac_bytes stack, small_stack; /* small: when code is made for size */
-    const char *how;             /* "arm-none-eabi-gcc 12.2.1 -O2"; NULL: not compiled, use estimates */
-    const char *small_how;       /* NULL: the stack is enough for both */
-    ac_bytes code, small_code;   /* including functions of the compiler's library; 0: unknown */
-    const ac_run_time *time;     /* --time; NULL: not requested */
+    ac_bytes stack;            /* the most of all levels that optimise */
+    ac_bytes plain_stack;      /* of code that is not optimised; 0: `stack` */
+    ac_bytes clang_stack;      /* an upper bound for clang, if it is not installed; 0: `stack` */
+    const char *how;           /* "arm-none-eabi-gcc 12.2.1 and clang 19.1.7"; NULL: not compiled, use estimates */
+    ac_bytes code, small_code; /* including functions of the compiler's library; 0: unknown */
+    const ac_run_time *time;   /* --time; NULL: not requested */
 } ac_built;
 
 typedef struct ac_module {

@@ -140,25 +140,34 @@ static int pad_to(int column, const char *name)
     return n < column ? column - n : 1;
 }
 
-/* Frames depend on the compiler: if they differ between two of its settings, each has its own figure. */
+static void put_stack_of(const ac_module *m, ac_bytes bytes, const char *how, ac_sink *to)
+{
+    ac_putf(to, "#define %s_STACK_BYTES %lldu /* of %s_run: %s */\n", ac_emit_upper(m), (long long)bytes, m->name, how);
+}
+
+/* Frames depend on the compiler and its level. */
 static void put_stack(const ac_module *m, ac_sink *to)
 {
+    static const char *const BOUND = "an upper bound from the loops";
     const ac_built *s = &m->built;
-    const char *U = ac_emit_upper(m), *what = ac_strf(m->cx->region, "of %s_run", m->name);
-    if (!s->how) {
-        const char *how = m->target->firmware ? "an upper bound from the loops, for compilers that optimise"
-                                              : "an estimate, measure before you rely on it";
-        ac_putf(to, "#define %s_STACK_BYTES %lldu /* %s: %s */\n", U, (long long)ac_stack_estimate(m), what, how);
-    } else if (!s->small_how) {
-        ac_putf(to, "#define %s_STACK_BYTES %lldu /* %s: %s */\n", U, (long long)s->stack, what,
-                ac_strf(m->cx->region, "frames of %s", s->how));
-    } else {
-        ac_putf(to,
-                "#if !defined(__OPTIMIZE_SIZE__)\n#define %s_STACK_BYTES %lldu /* %s: %s */\n"
-                "#else\n#define %s_STACK_BYTES %lldu /* %s: %s */\n#endif\n",
-                U, (long long)s->stack, what, ac_strf(m->cx->region, "frames of %s", s->how), U,
-                (long long)s->small_stack, what, ac_strf(m->cx->region, "frames of %s", s->small_how));
+    ac_region *r = m->cx->region;
+    if (!s->how && !m->target->firmware) {
+        put_stack_of(m, ac_stack_estimate(m, true), "an estimate, measure before you rely on it", to);
+        return;
     }
+    const ac_bytes plain = s->how ? s->plain_stack : ac_stack_estimate(m, false);
+    if (plain) {
+        ac_put(to, "#if !defined(__OPTIMIZE__) && defined(__GNUC__)\n");
+        put_stack_of(m, plain, s->how && !s->clang_stack ? ac_strf(r, "frames of %s, -O0", s->how) : BOUND, to);
+    }
+    if (s->clang_stack) {
+        ac_put(to, "#elif defined(__clang__)\n");
+        put_stack_of(m, s->clang_stack, BOUND, to);
+    }
+    ac_put(to, plain ? "#else\n" : "");
+    put_stack_of(m, s->how ? s->stack : ac_stack_estimate(m, true), s->how ? ac_strf(r, "frames of %s", s->how) : BOUND,
+                 to);
+    ac_put(to, plain ? "#endif\n" : "");
 }
 
 static const char *number(ac_ctx *cx, int64_t n)

@@ -422,7 +422,7 @@ static void put_index(evidence *e, int32_t end)
     ac_json_int(&j, "steps", m->n_calls);
     ac_json_int(&j, "arena_bytes", m->arena_bytes);
     ac_json_int(&j, "state_bytes", m->state_bytes);
-    ac_json_int(&j, "stack_bytes", m->built.how ? m->built.stack : ac_stack_estimate(m));
+    ac_json_int(&j, "stack_bytes", m->built.how ? m->built.stack : ac_stack_estimate(m, true));
     ac_json_str(&j, "stack_by", m->built.how ? m->built.how : "estimate");
     put_results(e, &j);
     ac_json_arr(&j, "generated");

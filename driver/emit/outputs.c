@@ -384,7 +384,7 @@ static void ask_compiler(const ac_made *a)
     ac_module *m = a->module;
     ac_report *r = a->report;
     if (m->target->firmware && !m->built.how && a->opt->stack == AC_OPT_STACK_AUTO)
-        ac_gcc_built(m, &m->built);
+        ac_compiled(m, &m->built);
     if (!m->built.how || !r)
         return;
     r->stack_bytes = m->built.stack;

@@ -88,3 +88,57 @@ const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir)
     const char *text = ac_board_read(cx, log);
     return ac_strf(cx->region, "%.*s", (int)strcspn(text, "\n"), text);
 }
+
+/* ------------------------------------------------------------------ clang */
+
+/* The one that tests use: Debian's newest, else the default. */
+static const char *clang(ac_ctx *cx)
+{
+    static const char *const NAMES[] = {"clang-19", "clang"};
+    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
+        if (ac_tool_path(cx, NAMES[i]))
+            return NAMES[i];
+    return NULL;
+}
+
+/* Adds the folders where gcc looks for headers, apart from its own: "gcc -E -v" lists them. */
+static void add_headers(ac_ctx *cx, const ac_board *b, const char *dir, words *w)
+{
+    static const char *const ASK[] = {"-xc", "-E", "-v", "/dev/null", NULL};
+    ac_region *r = cx->region;
+    ac_tool t = {.argv = ac_board_gcc(cx, b, ASK), .log = ac_strf(r, "%s/headers", dir)};
+    ac_tools_run(&t, 1);
+    const char *at = strstr(ac_board_read(cx, t.log), "<...> search starts here:\n");
+    for (at = at ? strchr(at, '\n') + 1 : ""; *at == ' '; at += strcspn(at, "\n"), at += *at == '\n') {
+        const char *folder = ac_strf(r, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
+        const char *own = ac_strf(r, "%s/stdarg.h", folder), *fixed = ac_strf(r, "%s/limits.h", folder);
+        if (access(own, R_OK) && !(strstr(folder, "include-fixed") && !access(fixed, R_OK))) {
+            ac_push(r, w, "-isystem");
+            ac_push(r, w, folder);
+        }
+    }
+}
+
+const char *const *ac_board_clang(ac_ctx *cx, const ac_board *b, const char *dir, const char *const *more)
+{
+    words w = {0};
+    ac_push(cx->region, &w, clang(cx));
+    ac_push(cx->region, &w, !strcmp(b->system, "arm") ? "--target=arm-none-eabi" : "--target=riscv32-unknown-elf");
+    add_words(cx->region, &w, b->cpu);
+    add_headers(cx, b, dir, &w);
+    for (; *more; more++)
+        ac_push(cx->region, &w, *more);
+    ac_push(cx->region, &w, NULL);
+    return w.item;
+}
+
+const char *ac_board_clang_version(ac_ctx *cx, const char *dir)
+{
+    const char *argv[] = {clang(cx), "--version", NULL};
+    ac_tool t = {.argv = argv, .log = ac_strf(cx->region, "%s/version", dir)};
+    if (!argv[0])
+        return NULL;
+    ac_tools_run(&t, 1);
+    const char *text = ac_board_read(cx, t.log), *at = t.status ? NULL : strstr(text, "version ");
+    return at ? ac_strf(cx->region, "%.*s", (int)strspn(at + 8, "0123456789."), at + 8) : NULL;
+}

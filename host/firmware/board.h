@@ -36,6 +36,9 @@ typedef struct ac_tool {
 void ac_tools_run(ac_tool *tool, int32_t n); /* all at the same time */
 /* prefix-gcc with the options of the core, those given (they end with NULL), as words for argv. */
 const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const *more);
+/* The same for clang, with the headers of gcc's C library; its version, NULL: without clang. Files in dir. */
+const char *const *ac_board_clang(ac_ctx *cx, const ac_board *b, const char *dir, const char *const *more);
+const char *ac_board_clang_version(ac_ctx *cx, const char *dir);
 const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir); /* of gcc: "12.2.1" */
 const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */
 
@@ -54,8 +57,8 @@ bool ac_board_weigh(const ac_module *m, const ac_board *b, const char *dir, cons
 typedef AC_VEC(ac_output) ac_board_outputs;
 void ac_board_files_into(ac_ctx *cx, const char *dir, ac_board_outputs *out);
 
-/* gcc_frames.c: measures stack and code of the module with the target's gcc at -O2 and -Os. Changes nothing without
- * gcc, or if it fails. */
-void ac_gcc_built(ac_module *m, ac_built *built);
+/* compiled.c: measures the stack of the module with the target's gcc and, if there is one, clang, at all levels, and
+ * its code with gcc at -O2 and -Os. Changes nothing without gcc, or if it fails. */
+void ac_compiled(ac_module *m, ac_built *built);
 
 #endif

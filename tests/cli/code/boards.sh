@@ -23,6 +23,10 @@ if [ -z "${ARENAC_LONG:-}" ]; then
     run models "$src/tests/cross/one_layer.ag" --emit c --target cortex-m55 --options ''
     run models "$models/dsnet_int8.tflite" --emit c --opt=-Os --target cortex-m0plus
     run random 12 --nodes 12 --emit c --options "--stack estimate" --target cortex-m0plus
+    ! command -v clang >/dev/null || run models "$models/dsnet_int8.tflite" --emit c --cc clang --target cortex-m4
+    for more in '' '--stripe auto'; do
+        python3 "$src/tests/frames.py" "$arenac" "$models/dsnet_int8.tflite" --options "$more" || fail "frames $more"
+    done
 else
     run random 2000 --emit $forms
     ! command -v clang >/dev/null || run random 2000 --emit c --cc clang

@@ -11,7 +11,11 @@ extern "C" {
 #define CUSTOM_ARENA_BYTES 84u
 #define CUSTOM_ARENA_ALIGN 64u
 #define CUSTOM_STATE_BYTES 0u
-#define CUSTOM_STACK_BYTES 184u /* of custom_run: frames of arm-none-eabi-gcc 12.2.1, -O2 and -Os */
+#if !defined(__OPTIMIZE__) && defined(__GNUC__)
+#define CUSTOM_STACK_BYTES 200u /* of custom_run: frames of arm-none-eabi-gcc 12.2.1 and clang 19.1.7, -O0 */
+#else
+#define CUSTOM_STACK_BYTES 184u /* of custom_run: frames of arm-none-eabi-gcc 12.2.1 and clang 19.1.7 */
+#endif
 #define CUSTOM_INPUTS 1
 #define CUSTOM_OUTPUTS 3
 #define CUSTOM_STEPS 3
