@@ -10,13 +10,29 @@
 enum { STDIN = 0 };
 static const uint8_t NOTHING[16];
 
+/* The file in the folder of this path that was most likely meant; NULL: no name is near. */
+static const char *near_file(ac_ctx *cx, const char *path)
+{
+    const char *last = ac_path_name(path);
+    const char *folder = ac_strf(cx->region, "%.*s", (int)(last - path), path);
+    size_t n;
+    char **found = ac_sys_matches(ac_strf(cx->region, "%s*", folder), &n);
+    const char **name = AC_NEW_N(cx->region, const char *, n + 1);
+    for (size_t i = 0; i < n; i++)
+        name[i] = ac_strdup(cx->region, ac_path_name(found[i]));
+    ac_sys_matches_free(found, n);
+    const char *near = ac_closest(last, name, (int32_t)n);
+    return near ? ac_strf(cx->region, "%s%s", folder, near) : NULL;
+}
+
 static int refuse(ac_ctx *cx, const char *path, int why)
 {
     ac_place at = {.file = path};
     ac_error(cx, at, E0301, "cannot read: %s", strerror(why));
     if (why == EISDIR)
         return ac_help(cx, "name the model file inside the directory");
-    return AC_FAIL;
+    const char *near = why == ENOENT ? near_file(cx, path) : NULL;
+    return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
 }
 
 /* Reads a file of unknown size to its end. Each doubling moves to a fresh region, so that the old one is freed. Returns
@@ -194,6 +210,12 @@ bool ac_file_exists(const char *path)
 {
     ac_sys_info of;
     return ac_sys_info_of(path, &of) == 0 && of.kind != AC_SYS_FOLDER;
+}
+
+bool ac_folder_exists(const char *path)
+{
+    ac_sys_info info;
+    return !ac_sys_info_of(path, &info) && info.kind == AC_SYS_FOLDER;
 }
 
 bool ac_file_is_special(const char *path)

@@ -37,8 +37,9 @@ int ac_file_load(ac_ctx *cx, int fd, ac_file *f);
 /* The folder and those above it, where they are missing. E0302. Those that were made are removed with a context that
  * has errors, unless something is in them. */
 int ac_folder_make(ac_ctx *cx, const char *path);
-void ac_folders_forget(ac_ctx *cx);        /* by ac_ctx_close */
-bool ac_file_exists(const char *path);     /* and is not a folder */
+void ac_folders_forget(ac_ctx *cx);    /* by ac_ctx_close */
+bool ac_file_exists(const char *path); /* and is not a folder */
+bool ac_folder_exists(const char *path);
 bool ac_file_is_special(const char *path); /* a device or a fifo: writing does not replace it */
 /* The last part of a path, after the last slash; the folder is before it. */
 const char *ac_path_name(const char *path);

@@ -51,6 +51,20 @@ static void verbs_with(const char *word, char *text, size_t room)
         at += (size_t)ac_print(text + at, room - at, "%s%s", !i ? "" : i + 1 < found ? ", " : " and ", name[i]);
 }
 
+/* The answer to a word of another tool; NULL: nothing is known. */
+static const char *other_word(const char *word)
+{
+    static const char *const WORDS[][2] = {
+#define WORD(word, answer) {word, answer},
+#include "cli/words.def"
+#undef WORD
+    };
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (!strcmp(word, WORDS[i][0]))
+            return WORDS[i][1];
+    return NULL;
+}
+
 static int unknown_option(const ac_cli *c, const char *arg, size_t n)
 {
     char others[256];
@@ -67,7 +81,11 @@ static int unknown_option(const ac_cli *c, const char *arg, size_t n)
     if (*others)
         return ac_cli_wrong(c, "unknown option '--%s' of %s; %s %s it", word, ac_verbs[verb].name, others,
                             strchr(others, ' ') ? "have" : "has");
-    const char *near = ac_closest(word, names, k);
+    char dashed[sizeof word + 2];
+    ac_print(dashed, sizeof dashed, "--%s", word);
+    const char *other = other_word(dashed), *near = ac_closest(word, names, k);
+    if (other)
+        return ac_cli_wrong(c, "unknown option '--%s'; try: %s", word, other);
     return near ? ac_cli_wrong(c, "unknown option '--%s'; did you mean '--%s'?", word, near)
                 : ac_cli_wrong(c, "unknown option '--%s'; arenac %s --help-all lists the options", word,
                                ac_verbs[verb].name);
@@ -224,10 +242,16 @@ static int parse_verb(int argc, char **argv, ac_cli *cli, int *first)
         ac_help_overview(stdout);
         return 0;
     }
+    if (!strcmp(argv[1], "version")) {
+        printf("arenac %s\n", arenac_version());
+        return 0;
+    }
     if (ac_verb_find(argv[1], &cli->verb)) {
         *first = 2;
     } else if (argv[1][0] != '-' && !strpbrk(argv[1], "./")) { /* no file name either: most likely a typing error */
-        const char *near = ac_verb_closest(argv[1]);
+        const char *other = other_word(argv[1]), *near = ac_verb_closest(argv[1]);
+        if (other && !ac_sys_may_read(argv[1]))
+            return ac_cli_wrong(cli, "unknown verb '%s'; try: %s", argv[1], other);
         if (near && !ac_sys_may_read(argv[1]))
             return ac_cli_wrong(cli, "unknown verb '%s'; did you mean '%s'?", argv[1], near);
     }

@@ -61,11 +61,12 @@ int ac_cli_check(ac_cli *cli)
     return 0;
 }
 
-/* Over the budget, or other than its lock, a plan is written all the same. */
+/* Over the budget, or other than its lock, a plan is written all the same, and so are the kinds of output besides one
+ * that is not available here. */
 static bool is_worth_writing(const arenac *a)
 {
     const int status = arenac_exit(a);
-    return status == 0 || status == AC_EXIT_BUDGET || status == AC_EXIT_CHANGED;
+    return status == 0 || status == AC_EXIT_BUDGET || status == AC_EXIT_CHANGED || status == AC_EXIT_UNSUPPORTED;
 }
 
 int ac_cli_plan(ac_cli *cli)

@@ -207,6 +207,15 @@ bool ac_import_operator(int32_t of, int32_t i, ac_operator *out)
     return false;
 }
 
+bool ac_import_recognises(const ac_file *f)
+{
+    const ac_span s = {f->data, f->n};
+    for (int32_t i = 0; i < N_FORMATS; i++)
+        if (FORMATS[i]->looks(s))
+            return true;
+    return false;
+}
+
 bool ac_import_in_order(const ac_file *first, const ac_file *second)
 {
     const ac_span a = {first->data, first->n}, b = {second->data, second->n};

@@ -23,6 +23,7 @@
 #include "import/build/row.h"
 
 int ac_import(ac_ctx *cx, const ac_file *f, const ac_import_options *opt /* NULL: none */, ac_imported *out);
+bool ac_import_recognises(const ac_file *f); /* the content is that of a model in some format */
 /* Once, after ac_import and before the passes. */
 int ac_import_nodes(ac_ctx *cx, ac_imported *m, const ac_pin *pin, int32_t n_pins);
 

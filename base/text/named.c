@@ -3,6 +3,8 @@
 
 #include <string.h>
 
+enum { SHOWN = 8 }; /* candidates in a message */
+
 static bool ends_part(char c)
 {
     return !c || c == '/' || c == ';';
@@ -34,7 +36,6 @@ int32_t ac_named(const char *word, const char *const *name, int32_t n)
 
 int ac_named_help(ac_ctx *cx, const char *word, const char *const *name, int32_t n)
 {
-    enum { SHOWN = 8 };
     int32_t found = 0;
     for (int32_t i = 0; i < n; i++)
         if (ac_named_part(word, name[i]) && ++found <= SHOWN)
@@ -45,4 +46,16 @@ int ac_named_help(ac_ctx *cx, const char *word, const char *const *name, int32_t
         return ac_help(cx, "write more of the name, until it is unique");
     const char *near = ac_closest(word, name, n);
     return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
+}
+
+int ac_named_list(ac_ctx *cx, const char *word, const char *const *name, int32_t n)
+{
+    bool part = ac_closest(word, name, n) != NULL;
+    for (int32_t i = 0; i < n && !part; i++)
+        part = ac_named_part(word, name[i]);
+    for (int32_t i = 0; i < n && i < SHOWN && !part; i++)
+        ac_detail(cx, "there is '%s'", name[i]);
+    if (part)
+        return ac_named_help(cx, word, name, n);
+    return n > SHOWN ? ac_detail(cx, "and %d more", n - SHOWN) : AC_FAIL;
 }

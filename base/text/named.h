@@ -20,5 +20,7 @@ int32_t ac_named(const char *word, const char *const *name, int32_t n); /* -1: n
 bool ac_named_part(const char *word, const char *name);                 /* is the word a run of whole parts of it? */
 /* To the last error: the names that the word is a part of, or the nearest name; nothing where none is near. AC_FAIL. */
 int ac_named_help(ac_ctx *cx, const char *word, const char *const *name, int32_t n);
+/* The same, or if no name is near, the first names of the list. */
+int ac_named_list(ac_ctx *cx, const char *word, const char *const *name, int32_t n);
 
 #endif

@@ -4,6 +4,8 @@
 #include "driver/stage/inputs.h"
 #include "driver/stage/stage.h"
 
+#include "base/file.h"
+#include "base/shell.h"
 #include "codegen/backends/find.h"
 #include "codegen/c/identifiers.h"
 #include "codegen/constants.h"
@@ -13,7 +15,7 @@
 
 #include <string.h>
 
-typedef enum where { ONE_FILE, FILES, FOLDER } where;
+typedef enum where { ONE_FILE, PICTURE, FILES, FOLDER } where;
 typedef enum needs { NONE, PLAN, STEPS, MODEL, TFLM, PROOF, CODE } needs;
 
 typedef struct emission {
@@ -454,7 +456,7 @@ int ac_emit(const ac_made *a, const char *kind, const char *path)
     ac_progress_begin(a->cx, "writing", 0);
     ac_sink_open(to, a->cx);
     AC_TRY(r ? r->put(a, &e, to) : put_code(a, &e, to));
-    if (!r || r->where == ONE_FILE)
+    if (!r || r->where <= PICTURE)
         ac_pending_put(a->out, to, path);
     return AC_OK;
 }
@@ -575,8 +577,15 @@ static const char *in_folder(const ac_made *a, const char *output)
     return ac_strf(a->cx->region, "%s%s%s", output, a->source->stem, a->intervals ? ".plan" : "");
 }
 
-/* One file, or no file at all: the path of -o. One report: standard output. Several: a stem with the extension of
- * each. */
+/* True if the kind goes to standard output when -o is missing. An interval problem's stem may be that of the file that
+ * was read, so only pictures are files then. */
+static bool prints(const ac_made *a, const row *r, bool alone)
+{
+    return (!r || r->where != PICTURE) && (a->intervals || (alone && r && r->needs != CODE));
+}
+
+/* One file, or no file at all: the path of -o. One report: standard output. Several, and pictures: a stem with the
+ * extension of each. */
 static const char *path_of(const ac_made *a, const char *kind, bool alone)
 {
     const char *output = a->opt->output;
@@ -585,8 +594,8 @@ static const char *path_of(const ac_made *a, const char *kind, bool alone)
     const bool folder = output && ends_with(output, "/");
     if (output && ((alone && !folder) || is_stream(output) || (folder && r && r->where == FOLDER)))
         return output;
-    if (!output && (a->intervals || (alone && r && r->needs != CODE)))
-        return "-"; /* intervals: their stem may well be the file that was read */
+    if (!output && prints(a, r, alone))
+        return "-";
     return ac_strf(a->cx->region, "%s%s",
                    folder   ? in_folder(a, output)
                    : output ? ac_output_stem(a->cx, output)
@@ -602,15 +611,51 @@ void ac_report_put(const ac_made *a, ac_sink *to)
         ac_putf(to, "\n  %s\n", a->tested);
 }
 
-static int write_list(const ac_made *a, const char *list)
+/* The first kind of the list that goes to standard output; NULL: none does. */
+static const char *printed_kind(const ac_made *a, const char *list)
 {
     const bool alone = !strchr(list, ',');
-    int status = AC_OK;
-    if (a->opt->output && !strcmp(a->opt->output, "-") && (!alone || (a->opt->json && *list))) {
+    const char *kind;
+    do
+        kind = next_kind(a, &list);
+    while (kind && strcmp(path_of(a, kind, alone), "-") != 0);
+    return kind;
+}
+
+/* AC_OK: standard output gets one document at most. */
+static int check_documents(const ac_made *a, const char *list)
+{
+    const bool alone = !strchr(list, ',');
+    const bool piped = ac_is(a->opt->output, "-"), json = a->opt->json && *list;
+    if (piped && (!alone || json)) {
         ac_error(a->cx, (ac_place){0}, E0501, "standard output is one document: -o - does not go with %s",
                  alone ? "--json" : ac_strf(a->cx->region, "--emit %s", list));
         return ac_help(a->cx, "%s", alone ? "--json writes its document there without -o" : "-o STEM writes files");
     }
+    const char *kind = json ? printed_kind(a, list) : NULL;
+    if (!kind)
+        return AC_OK;
+    ac_error(a->cx, (ac_place){0}, E0501,
+             "standard output is one document: --json does not go with --emit %s without -o", kind);
+    return ac_help(a->cx, "-o FILE writes the %s to a file", kind);
+}
+
+/* AC_OK: -o does not name a folder as if it were a file. */
+static int check_path(const ac_made *a, const char *list)
+{
+    const char *path = a->opt->output;
+    if (!path || ends_with(path, "/") || ac_emits_folder(list) || !ac_folder_exists(path))
+        return AC_OK;
+    ac_error(a->cx, (ac_place){.file = path}, E0501, "-o names a folder");
+    return ac_help(a->cx, "-o %s/ writes files in it", ac_shell_word(a->cx, path));
+}
+
+static int write_list(const ac_made *a, const char *list)
+{
+    const bool alone = !strchr(list, ',');
+    int status = AC_OK;
+    AC_TRY(check_documents(a, list));
+    AC_TRY(check_path(a, list));
     for (int turn = 0; turn < 3; turn++) { /* code, then headers with its requirements, then reports */
         const char *at = list;
         for (const char *kind; (kind = next_kind(a, &at)) != NULL;)
@@ -651,12 +696,9 @@ static const char *blob_of(const ac_made *a, const char *list)
 }
 
 /* The report, unless standard output is for something else. */
-static bool wants_report(const ac_made *a)
+static bool wants_report(const ac_made *a, const char *list)
 {
-    const ac_options *o = a->opt;
-    const bool data =
-        ac_is(o->output, "-") || (!a->module && o->emit && !o->output && (a->intervals || !strchr(o->emit, ',')));
-    return !o->quiet && !data;
+    return !a->opt->quiet && !ac_is(a->opt->output, "-") && !printed_kind(a, list);
 }
 
 int ac_write(const ac_made *a)
@@ -673,7 +715,7 @@ int ac_write(const ac_made *a)
     ac_depfile_put(a);
     if (a->opt->json)
         return ac_emit(a, "json", "-") == AC_OK ? status : AC_FAIL;
-    a->out->listed = wants_report(a);
+    a->out->listed = wants_report(a, list);
     if (a->out->listed)
         ac_report_put(a, ac_pending_add(a->out, "-"));
     return status;

@@ -205,7 +205,7 @@ bool ac_emits(const char *list, const char *kind)
 
 bool ac_emits_folder(const char *list)
 {
-    enum { ONE_FILE, FILES, FOLDER };
+    enum { ONE_FILE, PICTURE, FILES, FOLDER };
     bool any = false;
 #define OUTPUT(kind, ext, where, needs, fn, help) any |= (where) == FOLDER && ac_emits(list, kind);
 #include "driver/emit/outputs.def"

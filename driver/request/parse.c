@@ -14,12 +14,15 @@ bool ac_parse_bytes(const char *text, int64_t *out)
     if (*text < '0' || *text > '9')
         return false;
     unsigned long long v = strtoull(text, &end, 0);
-    int shift = *end == 'K' ? 10 : *end == 'M' ? 20 : *end == 'G' ? 30 : 0;
+    const int shift = *end == 'K' || *end == 'k'   ? 10
+                      : *end == 'M' || *end == 'm' ? 20
+                      : *end == 'G' || *end == 'g' ? 30
+                                                   : 0;
     if (shift)
         end++;
     if (*end == 'i')
         end++;
-    if (*end == 'B')
+    if (*end == 'B' || *end == 'b')
         end++;
     if (*end || v > (unsigned long long)INT64_MAX >> shift)
         return false;

@@ -5,6 +5,8 @@
 #include "driver/verb/verbs.h"
 
 #include "base/json_out.h"
+#include "base/shell.h"
+#include "import/import.h"
 #include "planner/report/lock.h"
 #include "prove/prove.h"
 #include "prove/strategies.h"
@@ -38,7 +40,11 @@ static int read_plan(ac_work *w, const char *path, ac_problem *p, bool *locked)
     *locked = ac_lock_looks_like((const char *)f.data, f.n);
     const int status = *locked ? ac_lock_read(&w->cx, path, (const char *)f.data, f.n, &lock)
                                : ac_problem_read_csv(&w->cx, path, (const char *)f.data, f.n, false, p);
+    const bool model = status != AC_OK && ac_import_recognises(&f);
     ac_file_close(&f);
+    if (model)
+        return ac_help(&w->cx, "this is a model; verify takes a plan first: arenac verify PLAN.lock %s, or PLAN.csv",
+                       ac_shell_word(&w->cx, path));
     if (lock)
         problem_of_lock(w, lock, p);
     return status;

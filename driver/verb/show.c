@@ -207,7 +207,7 @@ static int put_loops(ac_work *w, const char *which)
         return AC_OK;
     ac_error(&w->cx, (ac_place){.file = w->source.path}, E0501, "no step is named '%s' (there are %d steps)", which,
              low->n_steps);
-    return ac_named_help(&w->cx, which, names, low->n_steps);
+    return ac_named_list(&w->cx, which, names, low->n_steps);
 }
 
 static int put_kind(ac_work *w, const char *kind)

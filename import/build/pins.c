@@ -227,14 +227,33 @@ static int compare_pin(state *s, int32_t k, bool *found)
     return ac_help(s->cx, "the file, another --dim or the array of an --input sets it: omit this one");
 }
 
+/* The labels of the inputs' dimensions; named: only those that have a name in the file. */
+static ac_name_list input_labels(state *s, bool named)
+{
+    const ac_graph *g = s->m->graph;
+    ac_name_list labels = {0};
+    for (int32_t i = 0; i < g->input.n; i++)
+        for (int32_t d = 0; d < g->input.item[i]->rank; d++)
+            if (!named || g->input.item[i]->dim_name[d])
+                ac_push(s->cx->region, &labels, dim_label(s->cx, g->input.item[i], d));
+    return labels;
+}
+
+/* The dimension that a pin most likely means, else those that it may mean. */
+static int help_label(state *s, const char *name)
+{
+    const ac_name_list all = input_labels(s, false), named = input_labels(s, true);
+    const char *near = ac_closest(name, all.item, all.n);
+    if (near)
+        return ac_help(s->cx, "did you mean '%s'?", near);
+    return named.n ? ac_named_list(s->cx, name, named.item, named.n)
+                   : ac_help(s->cx, "the file sets every dimension of the inputs, or leaves them without a name");
+}
+
 static void check_pins(state *s)
 {
     const ac_graph *g = s->m->graph;
     const ac_name_list tensors = names_of(s->cx, g, false);
-    ac_name_list labels = {0};
-    for (int32_t i = 0; i < g->input.n; i++)
-        for (int32_t d = 0; d < g->input.item[i]->rank; d++)
-            ac_push(s->cx->region, &labels, dim_label(s->cx, g->input.item[i], d));
     for (int32_t i = 0; i < s->n_pins; i++) {
         bool found;
         if (s->used[i] || compare_pin(s, i, &found) == AC_OK)
@@ -248,8 +267,7 @@ static void check_pins(state *s)
         bool part = false;
         for (int32_t k = 0; tensor && k < tensors.n; k++)
             part |= ac_named_part(tensor, tensors.item[k]);
-        (void)(part ? ac_named_help(s->cx, tensor, tensors.item, tensors.n)
-                    : ac_named_help(s->cx, s->pin[i].name, labels.item, labels.n));
+        (void)(part ? ac_named_help(s->cx, tensor, tensors.item, tensors.n) : help_label(s, s->pin[i].name));
     }
 }
 

@@ -31,7 +31,7 @@ const char *ac_outputs_named(ac_reading *r, const char *what, const char *name, 
     if (i >= 0)
         return known.item[i];
     ac_error(r->cx, (ac_place){.file = r->file.path}, E0501, "--outputs: the %s '%s'", what, name);
-    (void)ac_named_help(r->cx, name, known.item, known.n);
+    (void)ac_named_list(r->cx, name, known.item, known.n);
     return NULL;
 }
 

@@ -11,7 +11,7 @@ static const ac_place NOWHERE = {0};
 static int no_such(ac_ctx *cx, const char *what, const char *name, const char *const *list, int32_t n)
 {
     ac_error(cx, NOWHERE, E0503, "unknown %s '%s'", what, name);
-    return ac_named_help(cx, name, list, n);
+    return ac_named_list(cx, name, list, n);
 }
 
 static int find_memory(ac_ctx *cx, const ac_problem *p, const char *name, int32_t *m)
