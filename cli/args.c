@@ -125,6 +125,7 @@ static int own(ac_cli *c, int32_t id, const char *value)
     if (id == AC_OPT_color) {
         const int32_t word = word_of(c, AC_OPT_color, value);
         c->color = word == AC_OPT_COLOR_ALWAYS || (c->color && word != AC_OPT_COLOR_NEVER);
+        c->colored = word != AC_OPT_COLOR_AUTO;
     }
     if (id == AC_OPT_progress) {
         const int32_t word = word_of(c, AC_OPT_progress, value);
@@ -275,5 +276,8 @@ int ac_cli_parse(int argc, char **argv, ac_cli *cli)
         else
             cli->file[cli->n_files++] = argv[i];
     }
-    return status < 0 ? ac_cli_config(cli) : status;
+    status = status < 0 ? ac_cli_config(cli) : status;
+    if (status < 0 && !cli->colored && isatty(1) && !getenv("NO_COLOR"))
+        arenac_set(cli->a, "color", "always");
+    return status;
 }

@@ -23,10 +23,10 @@ typedef struct ac_cli {
     int32_t n_files;
     char words[4096];                          /* an argument of several words */
     bool json, quiet, time_passes, man, color; /* options that the command line handles itself */
-    bool verbose;
-    bool progress_on, progress_off; /* neither: on a terminal */
-    const char *config;             /* --config; NULL: the default one, if there is one */
-    bool given[AC_CLI_OPTIONS];     /* on the command line, by row of the table */
+    bool verbose, colored;                     /* --color is always or never */
+    bool progress_on, progress_off;            /* neither: on a terminal */
+    const char *config;                        /* --config; NULL: the default one, if there is one */
+    bool given[AC_CLI_OPTIONS];                /* on the command line, by row of the table */
 } ac_cli;
 
 typedef int ac_cli_fn(ac_cli *cli);

@@ -606,7 +606,7 @@ static const char *path_of(const ac_made *a, const char *kind, bool alone)
 void ac_report_put(const ac_made *a, ac_sink *to)
 {
     what_if(a);
-    ac_report_text(to, a->report, a->opt->verbose, false);
+    ac_report_text(to, a->report, a->opt->verbose, a->opt->color == AC_OPT_COLOR_ALWAYS);
     if (a->tested)
         ac_putf(to, "\n  %s\n", a->tested);
 }

@@ -5,16 +5,29 @@
 
 #include <string.h>
 
+/* True if a tensor of these has values of an element type that stands for numbers of a model: not indices or masks. */
+static bool has_values(ac_tensor *const *t, int32_t n)
+{
+    for (int32_t i = 0; i < n; i++) {
+        const ac_dtype d = t[i]->dtype;
+        if (d != AC_I64 && d != AC_I32 && d != AC_BOOL)
+            return true;
+    }
+    return false;
+}
+
+/* The types of the inputs; of the outputs, if a model has no inputs, or takes indices and computes values from them. */
 const char *ac_facts_title(const ac_made *a, const ac_graph *g)
 {
-    const bool inputs = g->input.n > 0;
+    const bool values = has_values(g->input.item, g->input.n) || !has_values(g->output.item, g->output.n);
+    const bool inputs = g->input.n > 0 && values;
     const char *title = a->model->format ? a->model->format : "graph", *between = ", ";
-    bool said[AC_DTYPE_COUNT] = {false};
+    bool named[AC_DTYPE_COUNT] = {false};
     for (int32_t i = 0; i < (inputs ? g->input.n : g->output.n); i++) {
         const ac_dtype d = (inputs ? g->input.item[i] : g->output.item[i])->dtype;
-        if (!said[d])
+        if (!named[d])
             title = ac_strf(a->cx->region, "%s%s%s", title, between, ac_dtype_name(d));
-        said[d] = true;
+        named[d] = true;
         between = "/";
     }
     return title;

@@ -98,6 +98,16 @@ typedef struct comparison {
 } comparison;
 typedef AC_VEC(comparison) comparisons;
 
+/* "max abs 1.2e-06, 3.1e-07 of the largest value". */
+static const char *distance_text(const ac_work *w, const ac_tensor *t, const ac_difference *d)
+{
+    ac_region *r = w->cx.region;
+    const char *text = ac_strf(r, "max abs %.3g", d->max_abs);
+    if (ac_dtype_is_float(t->dtype) && d->scale > 0)
+        text = ac_strf(r, "%s, %.2g of the largest value", text, d->max_abs / d->scale);
+    return w->opt.max_ulp >= 0 ? ac_strf(r, "%s, max ULP %.0f", text, d->max_ulp) : text;
+}
+
 static int compare_one(ac_work *w, const ac_key_option *c, comparisons *all)
 {
     const ac_graph *g = w->made.lowering->graph;
@@ -122,11 +132,9 @@ static int compare_one(ac_work *w, const ac_key_option *c, comparisons *all)
     const ac_difference *d = &x.d;
     ac_error(&w->cx, (ac_place){.file = w->source.path}, E0601, "output %d '%s' differs from %s", x.output, t->name,
              x.path);
-    return ac_detail(&w->cx,
-                     "%lld of %lld elements, first at %lld; max abs %.6g (largest reference %.6g), max ULP %.0f, mean "
-                     "%.3g",
-                     (long long)d->differ, (long long)d->count, (long long)d->first, d->max_abs, d->scale, d->max_ulp,
-                     d->mean_abs);
+    return ac_detail(&w->cx, "%lld of %lld elements, first at %lld; %s, mean %.3g; largest value %.6g",
+                     (long long)d->differ, (long long)d->count, (long long)d->first, distance_text(w, t, d),
+                     d->mean_abs, d->scale);
 }
 
 static int compare_outputs(ac_work *w, comparisons *all)
@@ -143,11 +151,12 @@ static void put_comparisons(ac_work *w, const comparisons *all, ac_sink *to)
     for (int32_t c = 0; c < all->n; c++) {
         const comparison *x = &all->item[c];
         const ac_difference *d = &x->d;
+        const ac_tensor *t = w->made.module->output[x->output].tensor;
         if (x->ok)
-            ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ, max abs %.3g, max ULP %.0f)\n", x->output,
-                    ac_visible(w->cx.region, w->made.module->output[x->output].tensor->name),
-                    d->differ ? "within tolerance of the" : "equal to the", (long long)d->differ, (long long)d->count,
-                    d->max_abs, d->max_ulp);
+            ac_putf(to, "output %d '%s': %s reference (%lld of %lld differ%s%s)\n", x->output,
+                    ac_visible(w->cx.region, t->name), d->differ ? "within tolerance of the" : "equal to the",
+                    (long long)d->differ, (long long)d->count, d->differ ? ", " : "",
+                    d->differ ? distance_text(w, t, d) : "");
     }
 }
 

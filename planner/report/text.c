@@ -325,8 +325,8 @@ static void put_peak(const text *t, int32_t m)
     int32_t wide, over;
     if (!n)
         return;
-    ac_putf(t->to, "\n  The peak%s is %s%s\n", of_memory(t, m), s.step < r->n_steps ? "operator " : "",
-            step_label(t, s.step));
+    ac_putf(t->to, "\n  %sThe peak%s is %s%s%s\n", tint(t, BOLD), of_memory(t, m),
+            s.step < r->n_steps ? "operator " : "", step_label(t, s.step), tint(t, PLAIN));
     s.n = n < SHOWN ? n : SHOWN;
     s.fit = NAME_WIDTH;
     if (ac_section_width(&s, &wide) > LINE) { /* brief roles, then shorter names */

@@ -50,3 +50,13 @@ for verb in plan compile; do
     expect 2 "o nets/ writes files in it" "$arenac" $verb kws.tflite -o nets
 done
 [ -z "$(find . -name '..*' -type f)" ] || fail "-o . left files"
+# colours are for terminals, or if asked for
+escape=$(printf '\033')
+for place in "1mkws.tflite" "1mThe peak" "32moptimal"; do
+    "$arenac" plan kws.tflite --color always | grep -qF "$escape[$place" || fail "no colour: $place"
+done
+"$arenac" plan kws.tflite --color always --budget 900 2>err.txt | grep -qF "$escape[1;31m" ||
+    fail "over budget is not red"
+"$arenac" plan kws.tflite | grep -qF "$escape" && fail "colours in a pipe"
+"$arenac" plan kws.tflite --color always --emit md -o - | grep -qF "$escape" && fail "colours in a file"
+true
