@@ -52,6 +52,29 @@ static const char *closest_code(const char *word)
     return ac_closest(word, names, AC_CODE_COUNT);
 }
 
+typedef struct cure {
+    ac_code code;
+    const char *example, *cures;
+} cure;
+
+/* Half a page: the title, the explanation, a message with the code, and what helps, a line each. */
+static void put_code(ac_sink *to, ac_code c)
+{
+    static const cure CURES[] = {
+#define CURES(code, example, cures) {code, example, cures},
+#include "driver/verb/cures.def"
+#undef CURES
+    };
+    _Static_assert(sizeof CURES / sizeof *CURES == AC_CODE_COUNT, "cures.def has a row for each code");
+    size_t k = 0;
+    while (CURES[k].code != c)
+        k++;
+    ac_putf(to, "%s: %s (exit %d)\n\n%s\n\nExample:\n  %s\n\nCures:\n", ac_code_name(c), ac_code_title(c),
+            ac_code_exit(c), ac_code_explain(c), CURES[k].example);
+    for (const char *line = CURES[k].cures; *line; line += strcspn(line, "\n"), line += *line == '\n')
+        ac_putf(to, "  %.*s\n", (int)strcspn(line, "\n"), line);
+}
+
 int ac_explain(ac_work *w, const char *const *code, int32_t n)
 {
     ac_code c;
@@ -63,8 +86,7 @@ int ac_explain(ac_work *w, const char *const *code, int32_t n)
                  code[0]);
         return near ? ac_help(&w->cx, "did you mean '%s'?", near) : AC_FAIL;
     }
-    ac_putf(ac_pending_add(&w->out, "-"), "%s: %s (exit %d)\n\n%s\n", ac_code_name(c), ac_code_title(c),
-            ac_code_exit(c), ac_code_explain(c));
+    put_code(ac_pending_add(&w->out, "-"), c);
     return AC_OK;
 }
 
