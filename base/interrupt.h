@@ -32,8 +32,8 @@ typedef struct ac_unfinished {
 void ac_unfinished_begin(ac_unfinished *u);
 void ac_unfinished_end(const ac_unfinished *u);
 
-/* Creates a folder from a template of ac_sys_folder_new, and removes it with all files in it, at the latest when the process
- * ends, even if memory ran out. false: the reason is in errno. */
+/* Creates a folder from a template of ac_sys_folder_new, and removes it with all files in it, at the latest when the
+ * process ends, even if memory ran out. false: the reason is in errno. */
 bool ac_folder_begin(char *path);
 void ac_folder_end(const char *path); /* NULL is fine */
 

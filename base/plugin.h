@@ -1,7 +1,7 @@
 /* plugin.h - parts of the tool that are shared libraries, arenac-NAME.so, and are opened only when they are needed.
  *
  *     const char *path;
- *     void *so = ac_plugin_open(cx, "llvm", &path);      path NULL: not found; so NULL: the reason is in ac_sys_library_why()
+ *     void *so = ac_plugin_open(cx, "llvm", &path);      path NULL: not found; so NULL: ac_sys_library_why()
  *
  * They are searched in $ARENAC_BACKENDS, in the folder of the executable, and in the install prefix. Memory: the path
  * is in the context's region; an open library stays open until the process ends. */

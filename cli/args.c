@@ -277,7 +277,7 @@ int ac_cli_parse(int argc, char **argv, ac_cli *cli)
             cli->file[cli->n_files++] = argv[i];
     }
     status = status < 0 ? ac_cli_config(cli) : status;
-    if (status < 0 && !cli->colored && isatty(1) && !getenv("NO_COLOR"))
+    if (status < 0 && !cli->colored && ac_sys_is_terminal(1) && !getenv("NO_COLOR"))
         arenac_set(cli->a, "color", "always");
     return status;
 }

@@ -112,7 +112,7 @@ static void add_headers(ac_ctx *cx, const ac_board *b, const char *dir, words *w
     for (at = at ? strchr(at, '\n') + 1 : ""; *at == ' '; at += strcspn(at, "\n"), at += *at == '\n') {
         const char *folder = ac_strf(r, "%.*s", (int)strcspn(at + 1, "\n"), at + 1);
         const char *own = ac_strf(r, "%s/stdarg.h", folder), *fixed = ac_strf(r, "%s/limits.h", folder);
-        if (access(own, R_OK) && !(strstr(folder, "include-fixed") && !access(fixed, R_OK))) {
+        if (!ac_sys_may_read(own) && !(strstr(folder, "include-fixed") && ac_sys_may_read(fixed))) {
             ac_push(r, w, "-isystem");
             ac_push(r, w, folder);
         }
