@@ -133,6 +133,7 @@ static ac_tensor *packed_product(ac_onx_node *n, const blocks *b, ac_tensor *x, 
     ac_graph *g = n->r->g;
     const int64_t dim[2] = {b->rows, b->count}, wide[2] = {b->rows, b->count * b->size * b->bits / 8};
     ac_tensor *codes = ac_tensor_const(g, b->name, AC_U8, 2, wide, b->codes);
+    codes->form_of = n->in[1];
     ac_tensor *scale = ac_tensor_const(g, ac_strf(n->r->cx->region, "%s_scale", b->name), b->real, 2, dim, b->scale);
     ac_tensor *zero = NULL;
     scale = ac_make_cast(&n->b, scale, AC_F32);

@@ -239,6 +239,12 @@ ac_act ac_node_act(const ac_node *n)
     return act ? *act : AC_ACT_NONE;
 }
 
+bool ac_node_remade(const ac_node *n)
+{
+    const ac_op_row *op = &ac_ops[n->op];
+    return op->flags & OF_REMADE && n->n_out == 1 && !(op->map && n->out[0]->quant) && ac_node_act(n) != AC_ACT_TANH;
+}
+
 void ac_node_set_act(ac_node *n, ac_act act)
 {
     ac_act *at = act_at(n->op, &n->attrs);

@@ -64,16 +64,18 @@ struct ac_tensor {
     ac_bytes in_file;       /* constant: its bytes in the file, if it is compressed or sparse there; else 0 */
     const ac_promise *lazy; /* constant not yet computed: ac_tensor_force makes it */
     const ac_node *made_of; /* constant: the erased node that computed or promised it; NULL: none */
-    ac_node *def;           /* the node of g->node that produces it (followers: their host); NULL: input, state or
+    const struct ac_tensor
+        *form_of;       /* constant: the one of the file whose elements it has in another form; NULL: none */
+    ac_node *def;       /* the node of g->node that produces it (followers: their host); NULL: input, state or
                          * constant */
-    bool weight;            /* constant that training changes: nothing is precomputed from it */
-    bool named;             /* for importers: the name comes from the file */
-    bool input, output;     /* of the graph */
-    bool any_rank;          /* input: not even the number of dimensions is known yet; rank is 0 */
-    bool state;             /* keeps its value between runs; starts as zero or `data` */
-    bool narrowed;          /* f32 to operators, rounded to dtype (f16, bf16) when stored (pass storage) */
-    ac_dtype half;          /* f32: all values are of this type, f16 or bf16 (pass halves); AC_NONE: unknown */
-    ac_tensor *root;        /* view: stored inside root at byte view_offset; NULL: has its own bytes */
+    bool weight;        /* constant that training changes: nothing is precomputed from it */
+    bool named;         /* for importers: the name comes from the file */
+    bool input, output; /* of the graph */
+    bool any_rank;      /* input: not even the number of dimensions is known yet; rank is 0 */
+    bool state;         /* keeps its value between runs; starts as zero or `data` */
+    bool narrowed;      /* f32 to operators, rounded to dtype (f16, bf16) when stored (pass storage) */
+    ac_dtype half;      /* f32: all values are of this type, f16 or bf16 (pass halves); AC_NONE: unknown */
+    ac_tensor *root;    /* view: stored inside root at byte view_offset; NULL: has its own bytes */
     int64_t view_offset;
     ac_tensor *count; /* ir/ops/shape/counted.h: valid length of dimension count_dim; NULL: all elements */
     int32_t count_dim;
@@ -238,6 +240,8 @@ int32_t ac_node_reads(const ac_node *n, ac_tensor **list, int32_t cap); /* count
 
 /* The activation among the attributes; none if the operator has no such attribute (then nothing can be set). */
 ac_act ac_node_act(const ac_node *n);
+/* True if the only result is OF_REMADE: not arithmetic on codes with a scale, and no activation but a clamp. */
+bool ac_node_remade(const ac_node *n);
 void ac_node_set_act(ac_node *n, ac_act act);
 /* Integers of a static operand: input `i` when present (must be a constant: else E0203), otherwise `attr`.
  * Works for i16, i32 and i64 constants. */

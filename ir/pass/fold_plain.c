@@ -59,7 +59,7 @@ static bool reads_elements(const ac_node *n)
 /* True if n's result need not be stored: all loops that read it can compute it. */
 static bool computed_by_readers(const ac_graph *g, const ac_node *n)
 {
-    bool all = ac_ops[n->op].flags & OF_REMADE && n->n_out == 1 && ac_node_act(n) == AC_ACT_NONE && !n->out[0]->quant;
+    bool all = ac_node_remade(n) && !n->out[0]->quant;
     for (int32_t i = 0; i < g->node.n && all; i++) {
         const ac_node *r = g->node.item[i];
         for (int32_t k = 0; k < r->n_in && r->op != AC_OP_NONE; k++)

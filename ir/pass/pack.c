@@ -169,6 +169,7 @@ static bool make_tables(ac_graph *g, const made *w, const layout *at, packed *to
     *to = (packed){.bits = bits, .size = (int32_t)size, .same = zero[0]};
     const int64_t wide[2] = {at->rows, bytes}, few[2] = {at->rows, at->blocks};
     to->codes = ac_tensor_const(g, ac_strf(g->region, "%s_packed", w->codes->name), AC_U8, 2, wide, codes);
+    to->codes->form_of = w->codes;
     to->scale = ac_tensor_const(g, ac_strf(g->region, "%s_scale", w->codes->name), AC_F32, 2, few, scale);
     to->zero = same ? NULL : ac_tensor_const(g, ac_strf(g->region, "%s_zero", w->codes->name), AC_U8, 2, few, zero);
     return true;

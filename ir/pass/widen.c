@@ -29,6 +29,7 @@ int ac_pass_widen(ac_pass *p)
             continue;
         ac_tensor *wide =
             ac_tensor_const(g, ac_strf(p->cx->region, "%s_i8", (*w)->name), AC_I8, (*w)->rank, (*w)->dim, data);
+        wide->form_of = *w;
         wide->quant = (*w)->quant;
         wide->splat = (*w)->splat;
         *w = wide;

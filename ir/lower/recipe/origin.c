@@ -27,6 +27,8 @@ static ac_bytes add(ac_region *r, ac_origin *o, const ac_tensor *t, int32_t *lef
     const ac_bytes own = ac_origin_bytes(t);
     const int32_t before = o->leaf.n;
     ac_bytes sum = 0;
+    if (t->form_of && --*left > 0)
+        return add(r, o, t->form_of, left);
     if (n && --*left > 0) {
         for (int32_t i = 0; i < n->n_in; i++)
             if (n->in[i] && !ac_node_is_static(n, i))

@@ -207,17 +207,16 @@ static bool is_lookup(const ac_node *n)
 const ac_node *ac_recipe_node(const ac_tensor *t)
 {
     const ac_node *n = t->made_of;
-    if (!n || t->splat || t->narrowed || t->weight || n->n_out != 1 || n->n_fused)
+    if (!n || t->splat || t->narrowed || t->weight || n->n_fused)
         return NULL;
     for (int32_t i = 0; i < n->n_in; i++)
         if (n->in[i] && (!ac_tensor_is_const(n->in[i]) || n->in[i]->weight || n->in[i]->narrowed))
             return NULL;
-    const bool computes = ac_ops[n->op].map && (t->quant || ac_node_act(n) != AC_ACT_NONE);
     if (n->op == AC_OP_GATHER)
         return is_lookup(n) ? n : NULL;
     if (is_pieces(n) && !is_plain_pieces(n))
         return NULL;
-    return ac_ops[n->op].flags & OF_REMADE && !computes ? n : NULL;
+    return ac_node_remade(n) ? n : NULL;
 }
 
 ac_bytes ac_recipe_stored(const ac_tensor *t)

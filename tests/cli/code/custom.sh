@@ -120,8 +120,8 @@ same() {
 }
 numbers() { # MODEL FILE.def VALUES [INPUT [WEIGHTS]]: the report of acme.probe
     # shellcheck disable=SC2086
-    expect 0 "" "$arenac" run "$1" ${5-} --custom "$2" --random 3 \
-        --backend ${backend:-c} --output-dir . ${4:+--input "x=$4"}
+    expect 0 "" "$arenac" run "$1" ${5-} --custom "$2" --random 3 --backend ${backend:-c} --output-dir . \
+        ${4:+--input "x=$4"}
     got=$(python3 -c 'import struct
 print(*["%g" % v for v in struct.unpack("<20f", open("0.npy", "rb").read()[-80:])])')
     [ "$got" = "$3" ] || fail "$1: the function got $got, expected $3"

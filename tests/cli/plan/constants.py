@@ -31,6 +31,12 @@ def graph(*lines, output="y"):
     return "graph g {\n  " + "\n  ".join(lines) + f"\n  output {output}\n}}\n"
 
 
+def looked(*lines):
+    """A table of bytes, cast to floats f; the lines make g of it, whose rows are looked up."""
+    return graph("input i: i64[5]", f"const q: i8[200,32] = {data(6400)}", "f = cast(q) to=f32", *lines,
+                 "y = gather(g, i) axis=0")
+
+
 def transform(op, shape, result, **numbers):
     """An ONNX model of STFT or DFT of real numbers, onesided, with whole numbers as operands."""
     o = onnx_bytes
@@ -83,6 +89,17 @@ MODELS = {
                                 "f = cast(q) to=f32", "y = gather(f, i) axis=0")),
     "rows": (256, graph("input x: f32[50,64]", f"const b: f32[1,64] = {floats(64)}", "const t: i64[2] = [50, 1]",
                         "r = tile(b, t)", "y = mul(x, r)")),
+    # other arithmetic under a look-up
+    "quotient": (7200, looked(f"const s: f32[200,1] = {floats(200)}", "g = div(f, s)")),
+    "clamped": (7200, looked(f"const s: f32[200,1] = {floats(200)}", "h = sub(f, s) act=relu6", "g = relu(h)")),
+    "curves": (6400, looked("a = square(f)", "b = sqrt(a)", "c = leaky_relu(b) alpha=0.5", "d = hard_swish(c)",
+                            "g = floor(d)")),
+    "differences": (6656, looked(f"const m: f32[1,32] = {floats(32)}", "a = squared_difference(f, m)",
+                                 f"const p: f32[32] = {floats(32)}", "g = prelu(a, p)")),
+    "signs": (6400, looked("a = sign(f)", "const h: f32[] = [0.3]", "b = mul(a, h)", "c = ceil(b)", "g = round(c)")),
+    "whole_bits": (6400, graph("input i: i64[5]", f"const q: i8[200,32] = {data(6400)}", "f = cast(q) to=i32",
+                               "const k: i32[] = [3]", "a = shift_left(f, k)", "b = bitwise_xor(a, f)",
+                               "c = floor_div(b, k)", "g = div(c, k)", "y = gather(g, i) axis=0")),
     # pieces of unlike fills, of a fill and elements of the file, borders
     "two_fills": (0, graph("input x: f32[2,70,64]", "const a: f32[2,30,64] = splat 2",
                            "const b: f32[2,40,64] = splat -1", "c = concatenation(a, b) axis=1", "y = add(x, c)")),
@@ -142,6 +159,11 @@ REASONS = {
     "other forms": ("x86-64-v3", graph("input x: f32[200,64]", "const w: f32[64,64] = random 1 (-1,1)",
                                        "y = fully_connected(x, w)", "u = transpose(x) perm=[1,0]",
                                        "r = batch_matmul(w, u)", output="y, r"), "w", 32768, 16384),
+    # a table of bytes whose rows are looked up, and a product that packs it
+    "read it in other forms, and": ("cortex-m4", graph("input i: i64[5]", "input x: f32[3,64]", BYTES,
+                                                       f"const s: f32[64,1] = {floats(64)}", "f = cast(q) to=f32",
+                                                       "w = mul(f, s)", "y = gather(w, i) axis=0",
+                                                       "z = fully_connected(x, w)", output="y, z"), "q", 8192, 4096),
     "arithmetic uses tables": ("generic", graph("input x: f32[1,1024,2]", "y = fft(x)"), "y", 8096, 0),
     "compressed or sparse": ("generic", None, "q", 16384, 36),
 }
