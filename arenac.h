@@ -108,6 +108,7 @@ int arenac_verb_verify(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_prove(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_diff(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_convert(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_quantize(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_targets(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_ops(arenac *a, const char *const *name, int32_t n);
 int arenac_verb_explain(arenac *a, const char *const *code, int32_t n);

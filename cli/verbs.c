@@ -161,6 +161,11 @@ int ac_cli_convert(ac_cli *cli)
     return call_whole(cli, arenac_verb_convert);
 }
 
+int ac_cli_quantize(ac_cli *cli)
+{
+    return call_whole(cli, arenac_verb_quantize);
+}
+
 int ac_cli_targets(ac_cli *cli)
 {
     return call_whole(cli, arenac_verb_targets);

@@ -34,7 +34,10 @@ static void put_value(ac_onw *w, ac_sink *graph, int field, const ac_tensor *t)
     ac_sink_open(&shape, w->cx);
     for (int32_t d = 0; d < t->rank; d++) {
         ac_sink_open(&dim, w->cx);
-        ac_pbw_int(&dim, 1, t->dim[d]);
+        if (w->open && !d)
+            ac_pbw_string(&dim, 2, w->g->input.item[0]->dim_name[0]);
+        else
+            ac_pbw_int(&dim, 1, t->dim[d]);
         ac_pbw_message(&shape, 1, &dim);
     }
     ac_sink_open(&tensor, w->cx);

@@ -10,9 +10,28 @@ static ac_tensor *i64(ac_onw *w, ac_tensor *x)
     return ac_onw_cast(w, x, AC_I64);
 }
 
+/* Only dimensions of one element change their place: the permutation from x to y. */
+static bool moves_ones(const ac_tensor *x, const ac_tensor *y, int32_t *perm)
+{
+    int32_t one = 0, other = 0;
+    for (int32_t d = 0; d < y->rank && x->rank == y->rank; d++) {
+        int32_t *from = y->dim[d] == 1 ? &one : &other;
+        while (*from < x->rank && (x->dim[*from] == 1) != (y->dim[d] == 1))
+            ++*from;
+        if (*from == x->rank || x->dim[*from] != y->dim[d])
+            return false;
+        perm[d] = (*from)++;
+    }
+    return x->rank == y->rank;
+}
+
 int ac_onw_view(ac_onw *w, const ac_node *n)
 {
-    ac_onw_reshape_to(w, n->in[0], n->out[0]);
+    int32_t perm[AC_MAX_RANK];
+    if (!ac_tensor_is_const(n->in[0]) && moves_ones(n->in[0], n->out[0], perm))
+        ac_onw_transpose_to(w, n->in[0], perm, n->out[0]);
+    else
+        ac_onw_reshape_to(w, n->in[0], n->out[0]);
     return AC_OK;
 }
 

@@ -1,6 +1,7 @@
 /* onnx_out.c - nodes, attributes and constants of the ONNX file that is made. */
 #include "export/onnx_out.h"
 #include "export/pb_write.h"
+#include "ir/ops/decode/axis.h"
 
 #include <string.h>
 
@@ -216,6 +217,16 @@ ac_tensor *ac_onw_transpose(ac_onw *w, ac_tensor *x, const int32_t *perm)
     return y;
 }
 
+bool ac_onw_turned(ac_onw *w, const ac_tensor *x, ac_tensor **of, int32_t perm[AC_MAX_RANK])
+{
+    const ac_onw_source *s = source_of(w, x);
+    if (!s->of || s->dequantized || is_identity(s->perm, x->rank))
+        return false;
+    *of = s->of;
+    memcpy(perm, s->perm, sizeof s->perm);
+    return true;
+}
+
 ac_tensor *ac_onw_first(ac_onw *w, ac_tensor *x)
 {
     int32_t perm[AC_MAX_RANK];
@@ -246,9 +257,17 @@ void ac_onw_same(ac_onw *w, ac_tensor *x, ac_tensor *y)
 void ac_onw_reshape_to(ac_onw *w, ac_tensor *x, ac_tensor *y)
 {
     bool empty = false;
-    for (int32_t d = 0; d < y->rank; d++)
+    int64_t dim[AC_MAX_RANK];
+    const ac_onw_source *s = source_of(w, x);
+    if (s->of && !s->dequantized && ac_perm_moves_nothing(s->of, s->perm))
+        x = s->of;
+    for (int32_t d = 0; d < y->rank; d++) {
+        dim[d] = y->dim[d];
         empty |= !y->dim[d];
-    ac_onw_node_to(w, "Reshape", (ac_tensor *[]){x, ac_onw_const_ints(w, y->rank, y->dim)}, 2, &y, 1);
+    }
+    if (w->open && !empty && y->rank && !ac_tensor_is_const(x)) /* as x has it, or what the others leave */
+        dim[0] = x->rank && x->dim[0] == y->dim[0] ? 0 : -1;
+    ac_onw_node_to(w, "Reshape", (ac_tensor *[]){x, ac_onw_const_ints(w, y->rank, dim)}, 2, &y, 1);
     if (empty)
         ac_onw_int(w, "allowzero", 1);
 }
@@ -302,15 +321,21 @@ static void scales(ac_onw *w, const ac_tensor *t, ac_tensor *in[3])
     in[2] = ac_tensor_const(w->g, ac_internf(w->cx, "%s/zero", t->name), t->dtype, n > 1, &n, zero);
 }
 
-ac_tensor *ac_onw_dequantize(ac_onw *w, ac_tensor *x)
+void ac_onw_dequantize_to(ac_onw *w, ac_tensor *x, ac_tensor *y)
 {
     ac_tensor *in[3] = {x, NULL, NULL};
     scales(w, x, in);
-    ac_tensor *y = ac_onw_op(w, "DequantizeLinear", in, 3, AC_F32, x->rank, x->dim);
+    ac_onw_node_to(w, "DequantizeLinear", in, 3, &y, 1);
     if (x->quant->n > 1)
         ac_onw_int(w, "axis", x->quant->axis);
     if (ac_tensor_is_const(x))
         *source_of(w, y) = (ac_onw_source){.of = x, .dequantized = true};
+}
+
+ac_tensor *ac_onw_dequantize(ac_onw *w, ac_tensor *x)
+{
+    ac_tensor *y = ac_onw_value(w, x, AC_F32, x->rank, x->dim);
+    ac_onw_dequantize_to(w, x, y);
     return y;
 }
 

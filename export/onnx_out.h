@@ -33,6 +33,7 @@ typedef struct ac_onw_source {
 
 typedef struct ac_onw {
     ac_ctx *cx;
+    bool open; /* dimension 0 of inputs and outputs has a name in the file, and no size */
     ac_graph *g;
     int opset;   /* required by the operators written so far */
     int32_t own; /* tensors with lower ids are the model's */
@@ -61,6 +62,8 @@ ac_tensor *ac_onw_const_ints(ac_onw *w, int32_t n, const int64_t *v); /* i64 [n]
 ac_tensor *ac_onw_const(ac_onw *w, ac_dtype d, double v);             /* a scalar */
 ac_tensor *ac_onw_transpose(ac_onw *w, ac_tensor *x, const int32_t *perm);
 void ac_onw_transpose_to(ac_onw *w, ac_tensor *x, const int32_t *perm, ac_tensor *y);
+/* True if x is *of transposed by perm. */
+bool ac_onw_turned(ac_onw *w, const ac_tensor *x, ac_tensor **of, int32_t perm[AC_MAX_RANK]);
 ac_tensor *ac_onw_first(ac_onw *w, ac_tensor *x);        /* the last dimension becomes dimension 1 */
 void ac_onw_last(ac_onw *w, ac_tensor *x, ac_tensor *y); /* and back, as y */
 ac_tensor *ac_onw_reshape(ac_onw *w, ac_tensor *x, int32_t rank, const int64_t *dim);
@@ -69,6 +72,7 @@ ac_tensor *ac_onw_cast(ac_onw *w, ac_tensor *x, ac_dtype d);
 void ac_onw_same(ac_onw *w, ac_tensor *x, ac_tensor *y);    /* y is x */
 ac_tensor *ac_onw_act(ac_onw *w, ac_tensor *x, ac_act act); /* relu, relu6, ... */
 ac_tensor *ac_onw_dequantize(ac_onw *w, ac_tensor *x);
+void ac_onw_dequantize_to(ac_onw *w, ac_tensor *x, ac_tensor *y);
 void ac_onw_quantize_to(ac_onw *w, ac_tensor *x, ac_tensor *y);
 
 int ac_onw_cannot(ac_onw *w, const ac_node *n, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
@@ -80,8 +84,17 @@ typedef int ac_onw_fn(ac_onw *w, const ac_node *n);
 typedef struct ac_onw_row {
     ac_onw_fn *say;   /* NULL: ONNX has no counterpart */
     const char *name; /* of ONNX's operator */
-    bool moves;
+    int32_t flags;
 } ac_onw_row;
+enum {
+    AC_ONW_MOVES = 1,  /* only moves elements: integers of one scale stay as they are */
+    AC_ONW_EACH = 2,   /* element by element */
+    AC_ONW_REDUCES = 4 /* along axes */
+};
+/* export/onnx_turned.c: writes n on the operands that its own are transpositions of. false: not such a node. */
+bool ac_onw_on_turned(ac_onw *w, const ac_node *n, const ac_onw_row *row, int *status);
+/* export/onnx_codes.c: writes QuantizeLinear or DequantizeLinear if n is the last node of one in plain arithmetic. */
+bool ac_onw_codes(ac_onw *w, const ac_node *n);
 extern const ac_onw_row ac_onw_rows[AC_OP_COUNT];
 #define ROW(id, adapter, ...) ac_onw_fn ac_onw_##adapter;
 #include "export/onnx_ops.def"

@@ -126,6 +126,13 @@ int ac_onw_pool(ac_onw *w, const ac_node *n)
     return AC_OK;
 }
 
+static ac_tensor *scales_of(ac_onw *w, float h, float wide)
+{
+    const int64_t n = 4;
+    const float v[] = {1, 1, h, wide};
+    return ac_tensor_const(w->g, "onnx/scales", AC_F32, 1, &n, ac_copy(w->cx->region, v, sizeof v));
+}
+
 int ac_onw_resize(ac_onw *w, const ac_node *n)
 {
     const ac_attrs_resize *a = &n->attrs.resize;
@@ -134,7 +141,12 @@ int ac_onw_resize(ac_onw *w, const ac_node *n)
     if (a->align_corners && a->half_pixel_centers)
         return ac_onw_cannot(w, n, "align_corners with half_pixel_centers");
     const int64_t size[] = {y->dim[0], y->dim[3], y->dim[1], y->dim[2]};
-    ac_tensor *in[] = {ac_onw_first(w, n->in[0]), NULL, NULL, ac_onw_const_ints(w, 4, size)};
+    const ac_tensor *x = n->in[0];
+    ac_tensor *in[] = {ac_onw_first(w, n->in[0]), NULL, NULL, NULL};
+    if (w->open && y->dim[1] % x->dim[1] == 0 && y->dim[2] % x->dim[2] == 0)
+        in[2] = scales_of(w, (float)(y->dim[1] / x->dim[1]), (float)(y->dim[2] / x->dim[2]));
+    else
+        in[3] = ac_onw_const_ints(w, 4, size);
     ac_tensor *v = run(w, "Resize", in, 4, y);
     ac_onw_string(w, "mode", nearest ? "nearest" : "linear");
     ac_onw_string(w, "coordinate_transformation_mode",

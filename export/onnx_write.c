@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOVES = 1 }; /* only moves elements: integers of one scale stay as they are */
+enum { MOVES = AC_ONW_MOVES, EACH = AC_ONW_EACH, REDUCES = AC_ONW_REDUCES };
 
 const ac_onw_row ac_onw_rows[AC_OP_COUNT] = {
 #define ROW(id, adapter, name, flags) [AC_OP_##id] = {ac_onw_##adapter, name, flags},
@@ -88,14 +88,27 @@ static int say(ac_onw *w, const ac_node *n)
         quant |= quantised(n->out[i]);
     if (!row->say)
         return ac_onw_cannot(w, n, "it has no operator for it");
-    if (quant && n->op != AC_OP_QUANTIZE && n->op != AC_OP_DEQUANTIZE && !(row->moves && one_scale(n)))
+    if (quant && n->op != AC_OP_QUANTIZE && n->op != AC_OP_DEQUANTIZE && !((row->flags & MOVES) && one_scale(n)))
         return say_real(w, n, row->say);
+    int status;
+    if (!quant && (ac_onw_codes(w, n) || ac_onw_on_turned(w, n, row, &status)))
+        return w->cx->diags.errors ? AC_FAIL : AC_OK;
     return row->say(w, n);
 }
 
-int ac_onnx_write(ac_graph *g, ac_sink *to)
+/* All inputs name their first dimension alike. */
+static bool one_batch(const ac_graph *g)
 {
-    ac_onw w = {.cx = g->cx, .g = g, .own = g->tensor.n};
+    const char *name = g->input.n && g->input.item[0]->rank ? g->input.item[0]->dim_name[0] : NULL;
+    bool one = name != NULL;
+    for (int32_t i = 0; i < g->input.n; i++)
+        one = one && g->input.item[i]->rank && g->input.item[i]->dim_name[0] == name;
+    return one;
+}
+
+int ac_onnx_write(ac_graph *g, bool open, ac_sink *to)
+{
+    ac_onw w = {.cx = g->cx, .g = g, .open = open && one_batch(g), .own = g->tensor.n};
     int status = AC_OK;
     for (int32_t i = 0; i < g->node.n; i++) /* all, so that everything ONNX cannot say is listed */
         if (say(&w, g->node.item[i]) != AC_OK)

@@ -3,6 +3,7 @@
 
 #include "base/bytes.h"
 #include "base/hash/crc32.h"
+#include "host/inflate.h"
 
 #include <string.h>
 
@@ -14,6 +15,8 @@ enum {
     CENTRAL_BYTES = 46,
     END_BYTES = 22,
     VERSION = 20,
+    STORED = 0,
+    DEFLATED = 8,
     DAY = 1 << 5 | 1, /* 1980-01-01, so that equal arrays are equal files */
 };
 
@@ -105,26 +108,37 @@ static bool find_directory(ac_span s, uint64_t *at, int32_t *n)
     return false;
 }
 
-/* The bytes of the array that the directory's entry at *at is of, and their CRC-32; *at moves to the next one. */
-static const char *read_entry(ac_span s, uint64_t *at, ac_span *name, ac_span *in, uint32_t *crc)
+/* The array that an entry of the directory is of. */
+typedef struct entry {
+    ac_span name, in;    /* in: as stored */
+    uint32_t crc, bytes; /* of the array itself */
+    bool deflated;
+} entry;
+
+/* *at moves to the next entry. */
+static const char *read_entry(ac_span s, uint64_t *at, entry *e)
 {
-    uint32_t magic, bytes, local;
+    uint32_t magic, stored, local;
     uint16_t method, name_n, extra, comment, local_name, local_extra;
     ac_span own;
     if (!ac_span_u32(s, *at, &magic) || magic != CENTRAL || !ac_span_u16(s, *at + 10, &method) ||
-        !ac_span_u32(s, *at + 16, crc) || !ac_span_u32(s, *at + 24, &bytes) || !ac_span_u16(s, *at + 28, &name_n) ||
+        !ac_span_u32(s, *at + 16, &e->crc) || !ac_span_u32(s, *at + 20, &stored) ||
+        !ac_span_u32(s, *at + 24, &e->bytes) || !ac_span_u16(s, *at + 28, &name_n) ||
         !ac_span_u16(s, *at + 30, &extra) || !ac_span_u16(s, *at + 32, &comment) || !ac_span_u32(s, *at + 42, &local) ||
-        !ac_span_sub(s, *at + CENTRAL_BYTES, name_n, name))
+        !ac_span_sub(s, *at + CENTRAL_BYTES, name_n, &e->name))
         return "its directory is damaged";
-    if (method)
-        return "it is compressed";
+    if (method != STORED && method != DEFLATED)
+        return "it is compressed by another method than deflate";
+    e->deflated = method == DEFLATED;
+    if (!e->deflated && stored != e->bytes)
+        return "its directory is damaged";
     *at += (uint64_t)CENTRAL_BYTES + name_n + extra + comment;
     if (!ac_span_u32(s, local, &magic) || magic != LOCAL || !ac_span_u16(s, (uint64_t)local + 26, &local_name) ||
         !ac_span_u16(s, (uint64_t)local + 28, &local_extra) ||
         !ac_span_sub(s, (uint64_t)local + LOCAL_BYTES, local_name, &own) ||
-        !ac_span_sub(s, (uint64_t)local + LOCAL_BYTES + local_name + local_extra, bytes, in))
-        return "an array lies outside of it";
-    if (own.n != name->n || memcmp(own.p, name->p, own.n))
+        !ac_span_sub(s, (uint64_t)local + LOCAL_BYTES + local_name + local_extra, stored, &e->in))
+        return "an array is outside of it";
+    if (own.n != e->name.n || memcmp(own.p, e->name.p, own.n))
         return "an array and the directory differ in its name";
     return NULL;
 }
@@ -139,6 +153,18 @@ static int check_sum(ac_ctx *cx, const char *path, ac_span name, ac_span in, uin
     return ac_help(cx, "use another copy of the file, or an earlier checkpoint");
 }
 
+/* DEFLATE makes at most 1032 bytes of one: more are a damaged directory. */
+static const char *expand(ac_ctx *cx, entry *e)
+{
+    enum { MOST_RATIO = 1032 };
+    if (e->bytes / MOST_RATIO > e->in.n)
+        return "its directory is damaged";
+    uint8_t *to = ac_alloc(cx->region, (uint64_t)e->bytes + 1);
+    const char *wrong = ac_inflate(e->in, to, e->bytes);
+    e->in = (ac_span){to, e->bytes};
+    return wrong;
+}
+
 int ac_npz_read(ac_ctx *cx, const char *path, ac_file *file, ac_npz_list *list)
 {
     uint64_t at;
@@ -148,17 +174,18 @@ int ac_npz_read(ac_ctx *cx, const char *path, ac_file *file, ac_npz_list *list)
     if (!find_directory(s, &at, &n))
         return bad(cx, path, "it has no directory");
     for (int32_t i = 0; i < n; i++) {
-        ac_span name, in;
-        ac_npz_entry e = {0};
-        uint32_t crc;
-        const char *wrong = read_entry(s, &at, &name, &in, &crc);
+        entry e = {0};
+        ac_npz_entry to = {0};
+        const char *wrong = read_entry(s, &at, &e);
+        if (!wrong && e.deflated)
+            wrong = expand(cx, &e);
         if (wrong)
             return bad(cx, path, wrong);
-        AC_TRY(check_sum(cx, path, name, in, crc));
-        const bool npy = name.n > 4 && !memcmp(name.p + name.n - 4, ".npy", 4);
-        e.name = ac_intern_n(cx, (const char *)name.p, npy ? name.n - 4 : name.n);
-        AC_TRY(ac_npy_parse(cx, path, in.p, in.n, &e.array));
-        ac_push(cx->region, list, e);
+        AC_TRY(check_sum(cx, path, e.name, e.in, e.crc));
+        const bool npy = e.name.n > 4 && !memcmp(e.name.p + e.name.n - 4, ".npy", 4);
+        to.name = ac_intern_n(cx, (const char *)e.name.p, npy ? e.name.n - 4 : e.name.n);
+        AC_TRY(ac_npy_parse(cx, path, e.in.p, e.in.n, &to.array));
+        ac_push(cx->region, list, to);
     }
     return AC_OK;
 }

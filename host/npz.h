@@ -1,4 +1,5 @@
-/* npz.h - NumPy's .npz files: .npy arrays in a ZIP archive, stored and not compressed (numpy.savez).
+/* npz.h - NumPy's .npz files: .npy arrays in a ZIP archive, written stored (numpy.savez), and read also if they are
+ * compressed by DEFLATE (numpy.savez_compressed).
  *
  *     ac_npz z;
  *     ac_npz_begin(&z, to);
@@ -7,8 +8,9 @@
  *
  *     AC_TRY(ac_npz_read(cx, "w.npz", &file, &list));          list.item[i].name, .array
  *
- * A reader of foreign files: every length and every CRC-32 is checked; a compressed or damaged archive is refused
- * (E0304). Arrays point into the file, which ac_file_close ends. At most 65535 arrays, 4 GiB together. */
+ * A reader of foreign files: every length and every CRC-32 is checked; a damaged archive is refused (E0304). Arrays
+ * point into the file, which ac_file_close ends, or are in the context's region. At most 65535 arrays, 4 GiB
+ * together. */
 #ifndef AC_HOST_NPZ_H
 #define AC_HOST_NPZ_H
 #include "host/npy.h"

@@ -1,6 +1,7 @@
 /* door.c - the functions of arenac.h besides the stages: verbs, values of options, and running a model here. */
 #include "driver/door/door.h"
 
+#include "driver/quantize/verb.h"
 #include "driver/train/train.h"
 
 typedef struct verb_call {
@@ -74,6 +75,11 @@ int arenac_verb_diff(arenac *a, const char *const *path, int32_t n)
 int arenac_verb_convert(arenac *a, const char *const *path, int32_t n)
 {
     return run_verb(a, ac_convert, path, n);
+}
+
+int arenac_verb_quantize(arenac *a, const char *const *path, int32_t n)
+{
+    return run_verb(a, ac_quantize_verb, path, n);
 }
 
 int arenac_verb_targets(arenac *a, const char *const *path, int32_t n)

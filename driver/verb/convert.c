@@ -42,12 +42,10 @@ static int infer(ac_work *w)
 
 /* m.ag, and m.weights in the same folder, which it names; a text on standard output or a device has its constants
  * inside. */
-static int write_text(ac_work *w, const char *path)
+int ac_write_text(ac_work *w, bool channels_first, const char *path)
 {
     ac_region *r = w->cx.region;
-    AC_TRY(infer(w));
     ac_graph *g = w->made.model->graph;
-    const bool channels_first = ac_text_channels_first(&w->made);
     ac_sink *to = AC_NEW(r, ac_sink), *weights = AC_NEW(r, ac_sink);
     ac_sink_open(to, &w->cx);
     ac_sink_open(weights, &w->cx);
@@ -65,6 +63,12 @@ static int write_text(ac_work *w, const char *path)
     return w->cx.diags.errors ? AC_FAIL : AC_OK;
 }
 
+static int write_text(ac_work *w, const char *path)
+{
+    AC_TRY(infer(w));
+    return ac_write_text(w, ac_text_channels_first(&w->made), path);
+}
+
 static int write_onnx(ac_work *w, const char *path)
 {
     w->request.unrolls = true;
@@ -72,7 +76,7 @@ static int write_onnx(ac_work *w, const char *path)
     if (ac_graph_words(w->made.model->graph))
         ac_note(&w->cx, (ac_place){.file = w->source.path}, W0001,
                 "texts become their codes, i32: the ONNX file has no texts");
-    AC_TRY(ac_onnx_write(w->made.model->graph, ac_pending_add(&w->out, path)));
+    AC_TRY(ac_onnx_write(w->made.model->graph, false, ac_pending_add(&w->out, path)));
     return w->cx.diags.errors ? AC_FAIL : AC_OK;
 }
 

@@ -22,6 +22,8 @@ ac_verb_fn ac_targets;        /* lists.c */
 ac_verb_fn ac_explain;        /* lists.c */
 ac_verb_fn ac_list_operators; /* list_operators.c: ops */
 
+/* convert.c: the model's graph as text, its large constants in a file next to it. */
+int ac_write_text(ac_work *w, bool channels_first, const char *path);
 int ac_tune(ac_work *w, const char *const *path, int32_t n); /* tune.c: bench --tune; w then uses the file it wrote */
 /* open_outputs.c: outputs without a type or shape in the file get those of trials; nothing is reported */
 void ac_open_outputs(ac_work *w, const char *const *path, int32_t n);

@@ -59,6 +59,12 @@ def samples():
     shutil.copy(models / "digits_f32.tflite", at / "model.tflite")
     shutil.copy(models / "digits_f32.in0.0.npy", at / "x.npy")
     (at / "y.npy").write_bytes(labels(3))
+    digits = folder / "digits"
+    digits.mkdir()
+    script = pathlib.Path(__file__).parent.parent / "cli/quant/quantize_samples.py"
+    subprocess.run([sys.executable, str(script), str(models)], cwd=digits, check=True)
+    shutil.copy(digits / "x.npz", at / "samples.npz")
+    shutil.copy(digits / "y.npy", at / "labels.npy")
     (at / "net.ag").write_text(NET, encoding="utf-8")
     tool("convert", "net.ag", "model.onnx", cwd=at)
     for end in "prototxt", "caffemodel":

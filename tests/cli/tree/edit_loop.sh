@@ -24,8 +24,8 @@ ir/ops/ops_shape.def 60 a shape rule of an operator
 ir/ops/ops_gradient.def 60 a gradient of an operator
 ir/ops/ops_loops.def 60 the loops of an operator
 base/errors.def 2 a message
-driver/request/options_fields.def 60 a new option
-driver/request/options_words.def 60 a new word of an option
+driver/request/options_fields.def 65 a new option
+driver/request/options_words.def 65 a new word of an option
 driver/request/options.def 2 a help text
 ir/lower/lower.h 120 a comment in lower.h
 ir/lower/arithmetic.h 145 a comment in arithmetic.h

@@ -1,0 +1,40 @@
+#!/bin/sh
+# arenac quantize: a model of floats and samples become a model of bytes, as ONNX and as text, with the same results;
+# whatever is wrong with the samples has a message. usage: quantize.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+command -v python3 >/dev/null || skip "no python3"
+python3 "$src/tests/cli/quant/quantize_samples.py" "$models" || die "no samples"
+net=$models/digits_f32.tflite
+expect 0 '^4 of 4 products' "$arenac" quantize "$net" --data x.npy -o q.onnx
+expect 0 '' "$arenac" quantize -q "$net" --data x.npz -o q.ag
+[ -s q.onnx ] && [ -s q.ag ] || die "no model"
+# the same bytes whatever the order, the locale and the archive
+LC_ALL=de_DE.UTF-8 expect 0 '' "$arenac" quantize -q "$net" --data image=x.npy -o again.onnx
+cmp -s q.onnx again.onnx || fail "another file of the same samples"
+# products of bytes, in the plan and in both formats; a smaller arena than that of floats
+for m in q.onnx q.ag; do
+    expect 0 '4 products of dequantised bytes run by integer' "$arenac" plan "$m"
+    expect 0 '' "$arenac" run -q "$m" --input 0=one180.npy --backend eval --output-dir "$m.out"
+done
+cmp -s q.onnx.out/0.npy q.ag.out/0.npy || fail "text and ONNX give other results"
+[ "$(arena_bytes q.onnx)" -lt $(($(arena_bytes "$net") / 2)) ] || fail "the arena is not half of that of floats"
+# what is kept stays as it is
+expect 0 '^2 of 4 products' "$arenac" quantize "$net" --data x.npy --keep '*d1_1*' -o kept.onnx
+expect 0 '' "$arenac" quantize -q "$net" --data x.npy --weights int4 -o four.onnx
+[ "$(wc -c <four.onnx)" -lt "$(wc -c <q.onnx)" ] || fail "weights of four bits take as many bytes"
+expect 0 '16 bits' "$arenac" quantize "$net" --data x.npy --activations int16 -o wide.onnx
+# errors
+expect 2 'needs samples' "$arenac" quantize "$net" -o e.onnx
+expect 2 'file to write' "$arenac" quantize "$net" --data x.npy
+expect 2 'writes .onnx or .ag' "$arenac" quantize "$net" --data x.npy -o e.tflite
+expect 2 '4 samples are too few' "$arenac" quantize "$net" --data few.npy -o e.onnx
+expect 2 'sample 179 .* not finite' "$arenac" quantize "$net" --data nan.npy -o e.onnx
+expect 2 "'image' is f32 \[1,8,8,1\]" "$arenac" quantize "$net" --data wide.npy -o e.onnx
+expect 2 "no input is called 'other'\|'other'" "$arenac" quantize "$net" --data other=x.npy -o e.onnx
+expect 2 "twice" "$arenac" quantize "$net" --data x.npy --data image=x.npy -o e.onnx
+expect 8 'quantised already' \
+    "$arenac" quantize "$models/digits_int8.tflite" --data "$models/digits.test_x.npy" -o e.onnx
+expect 8 'quantised already' "$arenac" quantize q.onnx --data x.npy -o e.onnx
+[ ! -e e.onnx ] || fail "an output after an error"
+head -c 3000 x.npz >cut.npz
+expect 2 'not a usable .npz' "$arenac" quantize "$net" --data cut.npz -o e.onnx
