@@ -371,8 +371,17 @@ static const char *rows_function(ac_cfile *F, const ac_rows_form *f)
 
 static const char *place_of(ac_cfn *f, const ac_rows *r, int32_t pixel)
 {
-    const char *at = r->place[pixel] ? ac_c_place(f, r->y, r->place[pixel]) : f->buf[r->y];
-    return r->first[pixel] ? ac_strf(f->file->region, "%s + %lld", at, (long long)r->first[pixel]) : at;
+    ac_region *region = f->file->region;
+    const ac_rows_sum *sum = &r->place[pixel];
+    const int64_t first = r->first[pixel];
+    if (!sum->n)
+        return first ? ac_strf(region, "%s + %lld", f->buf[r->y], (long long)first) : f->buf[r->y];
+    ac_cexpr at =
+        sum->minus[0] ? ac_c_binary(region, C_SUB, ac_c_atom("0"), f->val[sum->term[0]].e) : f->val[sum->term[0]].e;
+    for (int32_t i = 1; i < sum->n; i++)
+        at = ac_c_binary(region, sum->minus[i] ? C_SUB : C_ADD, at, f->val[sum->term[i]].e);
+    const char *y = ac_c_binary(region, C_ADD, ac_c_atom(f->buf[r->y]), at).text;
+    return first ? ac_strf(region, "%s + %lld", y, (long long)first) : y;
 }
 
 void ac_c_rows(ac_cfn *f, const ac_rows *r)

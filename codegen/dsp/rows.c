@@ -42,27 +42,52 @@ static bool agree(const matcher *s, ac_x *p, ac_x x)
     return same(s, *p, x);
 }
 
-/* x = loop variable * by + k + base; base 0: none */
+/* x = loop variable * by + k + base */
 typedef struct linear {
     int64_t by, k;
-    ac_x base;
+    ac_rows_sum base;
 } linear;
+
+/* *to + v, or - v; false: too many terms */
+static bool add(linear *to, const linear *v, bool minus)
+{
+    ac_rows_sum *sum = &to->base;
+    to->by += minus ? -v->by : v->by;
+    to->k += minus ? -v->k : v->k;
+    for (int32_t i = 0; i < v->base.n; i++) {
+        if (sum->n == AC_ROWS_TERMS)
+            return false;
+        sum->term[sum->n] = v->base.term[i];
+        sum->minus[sum->n++] = v->base.minus[i] != minus;
+    }
+    return true;
+}
 
 static linear linear_of(const matcher *s, ac_x x)
 {
     const ac_ins *i = ins(s, x);
     if (x == s->loop)
-        return (linear){1, 0, 0};
+        return (linear){.by = 1};
     if (i->op == AC_L_CONST)
-        return (linear){0, i->k.i, 0};
-    if (x > s->loop && (i->op == AC_L_ADD || i->op == AC_L_MUL)) {
-        const linear a = linear_of(s, i->a), b = linear_of(s, i->b);
-        if (i->op == AC_L_ADD && !(a.base && b.base))
-            return (linear){a.by + b.by, a.k + b.k, a.base ? a.base : b.base};
-        if (i->op == AC_L_MUL && !a.base && !b.base && !(a.by && b.by))
-            return (linear){a.by * b.k + b.by * a.k, a.k * b.k, 0};
+        return (linear){.k = i->k.i};
+    if (x > s->loop && (i->op == AC_L_ADD || i->op == AC_L_SUB || i->op == AC_L_MUL)) {
+        linear a = linear_of(s, i->a), b = linear_of(s, i->b);
+        if (i->op != AC_L_MUL) {
+            if (add(&a, &b, i->op == AC_L_SUB))
+                return a;
+        } else if (!a.base.n && !b.base.n && !(a.by && b.by)) {
+            return (linear){.by = a.by * b.k + b.by * a.k, .k = a.k * b.k};
+        }
     }
-    return (linear){0, 0, x};
+    return (linear){.base = {.term = {x}, .n = 1}};
+}
+
+static bool same_sum(const matcher *s, const ac_rows_sum *a, const ac_rows_sum *b)
+{
+    bool equal = a->n == b->n;
+    for (int32_t i = 0; equal && i < a->n; i++)
+        equal = same(s, a->term[i], b->term[i]) && a->minus[i] == b->minus[i];
+    return equal;
 }
 
 /* Adds the instructions of the loop that x needs; false: one of them depends on the loop variable, or may not be
@@ -85,7 +110,7 @@ static bool loads(const matcher *s, ac_x x, int32_t *buf, int64_t by, int64_t k)
     if (!is(s, x, AC_L_LOAD, AC_I32) || s->fn->buf.item[ins(s, x)->aux].role != AC_BUF_CONST)
         return false;
     const linear at = linear_of(s, ins(s, x)->a);
-    if (at.base || at.by != by || at.k != k || (*buf >= 0 && *buf != ins(s, x)->aux))
+    if (at.base.n || at.by != by || at.k != k || (*buf >= 0 && *buf != ins(s, x)->aux))
         return false;
     *buf = ins(s, x)->aux;
     return true;
@@ -244,7 +269,7 @@ static bool take_store(matcher *s, const ac_ins *store, int32_t pixel)
     }
     const int64_t c = at.k - r->first[pixel];
     if (store->aux != r->y || s->fn->buf.item[r->y].dtype != AC_I8 || at.by != 1 || c < 0 || c >= CHANNELS ||
-        s->stored >> (pixel * CHANNELS + c) & 1 || !same(s, r->place[pixel], at.base) ||
+        s->stored >> (pixel * CHANNELS + c) & 1 || !same_sum(s, &r->place[pixel], &at.base) ||
         !is_result(s, store->b, pixel, (int32_t)c))
         return false;
     s->stored |= 1 << (pixel * CHANNELS + c);
@@ -324,11 +349,13 @@ bool ac_rows_find(ac_region *region, const ac_loop_fn *fn, ac_x loop, ac_rows *r
 
 int32_t ac_rows_values(const ac_rows *r, ac_x *value)
 {
-    const ac_x all[AC_ROWS_VALUES] = {r->x_at,     r->steps, r->channels, r->place[0],
-                                      r->place[1], r->more,  r->number,   r->shift};
+    const ac_x all[] = {r->x_at, r->steps, r->channels, r->more, r->number, r->shift};
     int32_t n = 0;
-    for (int32_t i = 0; i < AC_ROWS_VALUES; i++)
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++)
         if (all[i])
             value[n++] = all[i];
+    for (int32_t pixel = 0; pixel < PIXELS; pixel++)
+        for (int32_t i = 0; i < r->place[pixel].n; i++)
+            value[n++] = r->place[pixel].term[i];
     return n;
 }

@@ -29,14 +29,22 @@ typedef struct ac_rows_form {
     int32_t shift; /* PLAIN; 0: it is passed */
 } ac_rows_form;
 
+/* A sum of values, which differ from pixel to pixel or are added to all places (strip.h). */
+enum { AC_ROWS_TERMS = 4 };
+typedef struct ac_rows_sum {
+    ac_x term[AC_ROWS_TERMS];
+    bool minus[AC_ROWS_TERMS];
+    int32_t n;
+} ac_rows_sum;
+
 typedef struct ac_rows {
     ac_rows_form form;
     ac_x end; /* the END of the loop */
     ac_tile tile;
     int32_t y, m, bias;         /* buffers; bias -1: none */
     ac_x x_at, steps, channels; /* of the tile; the end of the loop, which begins at 0 */
-    ac_x place[2];              /* of y: channel 0 of each pixel, */
-    int64_t first[2];           /* ... plus this; place 0: none */
+    ac_rows_sum place[2];       /* of y: channel 0 of each pixel, */
+    int64_t first[2];           /* ... plus this */
     ac_x more;                  /* bool: there is a second pixel; 0: always */
     ac_x number, shift;         /* factor (split: / 256) or k; shift: 0 if the form has it */
     int64_t factor;             /* split: instead of `number`, if not 0 */
@@ -45,7 +53,7 @@ typedef struct ac_rows {
 
 bool ac_rows_find(ac_region *region, const ac_loop_fn *fn, ac_x loop, ac_rows *r);
 /* The operands of the call that are values: at most AC_ROWS_VALUES; their number. */
-enum { AC_ROWS_VALUES = 8 };
+enum { AC_ROWS_VALUES = 6 + 2 * AC_ROWS_TERMS };
 int32_t ac_rows_values(const ac_rows *r, ac_x *value);
 
 /* rows_asm.c. The body of a naked function f(x, w, y, args): args are words: m, number, the second pixel's place (or

@@ -4,10 +4,9 @@
 #include "codegen/dsp/rows.h"
 #include "codegen/llvm/ir.h"
 
-static LLVMValueRef place(l_fn *f, int32_t buf, ac_x index, int64_t more)
+static LLVMValueRef place(l_fn *f, int32_t buf, ac_x index)
 {
-    LLVMValueRef k = l_int(f->M, AC_I32, more, 1);
-    return l_asm_address(f, buf, index ? LLVMBuildAdd(f->M->b, f->val[index], k, "") : k);
+    return l_asm_address(f, buf, index ? f->val[index] : l_int(f->M, AC_I32, 0, 1));
 }
 
 /* n words on the stack. */
@@ -44,26 +43,35 @@ bool l_plane(l_fn *f, const ac_loop_fn *fn, const bool *restricted)
         l_naked_function(M, ac_planes_kernel_name(M->cx, p), none, ac_planes_kernel_asm(M->cx, p))};
     for (int32_t i = 0; i < NUMBERS; i++)
         word[1 + i] = l_int(M, AC_I32, number[i], 1);
-    LLVMValueRef given[5] = {place(f, p->x, 0, 0), place(f, p->w, 0, 0), place(f, p->out, 0, 0),
-                             words(f, word, 1 + NUMBERS), place(f, p->m, 0, 0)};
+    LLVMValueRef given[5] = {place(f, p->x, 0), place(f, p->w, 0), place(f, p->out, 0), words(f, word, 1 + NUMBERS),
+                             place(f, p->m, 0)};
     call(f, ac_planes_name(), ac_planes_asm(M->cx), given, 5);
     return true;
+}
+
+static LLVMValueRef pixel_of(l_fn *f, const ac_rows *r, int32_t pixel)
+{
+    LLVMBuilderRef b = f->M->b;
+    const ac_rows_sum *sum = &r->place[pixel];
+    LLVMValueRef at = l_int(f->M, AC_I32, r->first[pixel], 1);
+    for (int32_t i = 0; i < sum->n; i++)
+        at = (sum->minus[i] ? LLVMBuildSub : LLVMBuildAdd)(b, at, f->val[sum->term[i]], "");
+    return l_asm_address(f, r->y, at);
 }
 
 /* The words that the function reads. */
 static LLVMValueRef arguments(l_fn *f, const ac_rows *r, LLVMValueRef y)
 {
     l_module *M = f->M;
-    LLVMValueRef none = LLVMConstNull(M->ptr), zero = l_int(M, AC_I32, 0, 1),
-                 second = place(f, r->y, r->place[1], r->first[1]);
+    LLVMValueRef none = LLVMConstNull(M->ptr), zero = l_int(M, AC_I32, 0, 1), second = pixel_of(f, r, 1);
     if (r->more)
         second = LLVMBuildSelect(M->b, f->val[r->more], second, y, "");
-    LLVMValueRef word[AC_ROWS_WORDS] = {place(f, r->m, 0, 0),
+    LLVMValueRef word[AC_ROWS_WORDS] = {place(f, r->m, 0),
                                         r->factor ? l_int(M, AC_I32, r->factor, 1) : f->val[r->number],
                                         second,
                                         f->val[r->steps],
                                         f->val[r->channels],
-                                        r->bias < 0 ? none : place(f, r->bias, 0, 0),
+                                        r->bias < 0 ? none : place(f, r->bias, 0),
                                         r->shift ? f->val[r->shift] : zero};
     return words(f, word, AC_ROWS_WORDS);
 }
@@ -71,7 +79,7 @@ static LLVMValueRef arguments(l_fn *f, const ac_rows *r, LLVMValueRef y)
 void l_rows(l_fn *f, const ac_rows *r)
 {
     l_module *M = f->M;
-    LLVMValueRef y = place(f, r->y, r->place[0], r->first[0]);
-    LLVMValueRef given[4] = {place(f, r->tile.x, r->x_at, 0), place(f, r->tile.w, 0, 0), y, arguments(f, r, y)};
+    LLVMValueRef y = pixel_of(f, r, 0);
+    LLVMValueRef given[4] = {place(f, r->tile.x, r->x_at), place(f, r->tile.w, 0), y, arguments(f, r, y)};
     call(f, ac_rows_name(M->cx, &r->form), ac_rows_asm(M->cx, &r->form), given, 4);
 }

@@ -47,6 +47,10 @@ expect 6 'options differ: the lock was made with -t generic, this plan with -t c
     "$arenac" plan -q "$f" --lock plain.lock -t cortex-m4 --align 8
 sed -i '/^options/d' plain.lock # as older versions wrote it
 expect 0 '' "$arenac" plan -q "$f" --lock plain.lock
+# convolutions in stripes are as fast as others on Cortex-M4: the function for all channels, at an address in a window
+"$arenac" compile -q "$f" -t cortex-m4 --stripe auto --stack estimate --emit c -o windows.c || fail "windows"
+grep -q '  rows_2x4_17(line, w_*[0-9]*, rows_*[0-9]* + (.* - at[0-9]*), &(const rows_args)' windows.c ||
+    fail "rows in a window: tiles, not rows_2x4"
 [ "$bad" = 0 ] || exit 1
 
 have_shared models || exit 0
