@@ -50,25 +50,64 @@ static ac_x take(const pool *p, ac_x acc, ac_x v)
     return ac_lb_add(b, acc, is_float(p) ? v : ac_lb_cast(b, v, AC_I32));
 }
 
+enum { RECIPROCAL = 22 }; /* bits of the fraction of 1 / count */
+
+/* Firmware: quotients are products with a reciprocal, without a branch, a division or a clamp that depends on data. The
+ * reciprocal is too large by at most count / 2^22 of it, so they are exact while |sum| * count < 2^22: |sum| is at most
+ * 129 count for i8, 256 count for u8, and the products fit 32 bits. */
+static bool multiplies(const pool *p)
+{
+    const int64_t taps = p->win.y.taps * p->win.x.taps, most = p->x->dtype == AC_I8 ? 129 : 256;
+    const ac_target *t = p->L->target;
+    return t->firmware && !t->vec_bytes && p->x->dtype != AC_I16 && most * taps * taps < (1 << RECIPROCAL);
+}
+
+/* acc / count, rounded to the nearest, ties away from zero */
+static ac_x average_by_product(const pool *p, ac_x acc, ac_x count)
+{
+    ac_lb *b = &p->L->b;
+    const int32_t lanes = ac_lb_lane_count(b, acc);
+    const ac_x one = ac_lb_div(b, ac_lb_i32(b, 1 << RECIPROCAL), count), by = ac_lb_add(b, one, ac_lb_i32(b, 1));
+    ac_x half = ac_lb_splat(b, ac_lb_shr(b, count, ac_lb_i32(b, 1)), lanes), sign = 0;
+    if (p->x->dtype == AC_I8) {
+        sign = ac_lb_shr(b, acc, ac_lb_like_int(b, acc, 31));
+        half = ac_lb_sub(b, ac_lb_xor(b, half, sign), sign);
+    }
+    const ac_x product = ac_lb_mul_wrap(b, ac_lb_add(b, acc, half), ac_lb_splat(b, by, lanes));
+    const ac_x q = ac_lb_shr(b, product, ac_lb_like_int(b, product, RECIPROCAL));
+    return sign ? ac_lb_sub(b, q, sign) : q; /* rounded down: below a negative quotient by less than 1 */
+}
+
+static ac_x average(const pool *p, ac_x acc, ac_x count)
+{
+    ac_lb *b = &p->L->b;
+    const int32_t lanes = ac_lb_lane_count(b, acc);
+    if (multiplies(p))
+        return average_by_product(p, acc, count);
+    ac_x half = ac_lb_splat(b, ac_lb_shr(b, count, ac_lb_i32(b, 1)), lanes), up = ac_lb_add(b, acc, half);
+    if (p->x->dtype != AC_U8)
+        up = ac_lb_select(b, ac_lb_gt(b, acc, ac_lb_like_int(b, acc, 0)), up, ac_lb_sub(b, acc, half));
+    return ac_lb_div(b, up, ac_lb_splat(b, count, lanes));
+}
+
 /* The stored value; count: elements of the window (i32, one lane). */
 static ac_x finish(const pool *p, ac_x acc, ac_x count)
 {
     ac_lb *b = &p->L->b;
     const ac_act act = p->L->node->attrs.pool.act;
+    const ac_dtype d = p->x->dtype;
     const int32_t lanes = ac_lb_lane_count(b, acc);
     if (is_float(p)) {
         if (p->op != AC_OP_MAX_POOL_2D)
             acc = ac_lb_div(b, acc, ac_lb_splat(b, ac_lb_cast(b, count, AC_F32), lanes));
         return ac_lo_act(p->L, p->op == AC_OP_L2_POOL_2D ? ac_lb_sqrt(b, acc) : acc, act);
     }
-    if (p->op == AC_OP_AVERAGE_POOL_2D) {
-        ac_x half = ac_lb_splat(b, ac_lb_shr(b, count, ac_lb_i32(b, 1)), lanes), up = ac_lb_add(b, acc, half);
-        if (p->x->dtype != AC_U8)
-            up = ac_lb_select(b, ac_lb_gt(b, acc, ac_lb_like_int(b, acc, 0)), up, ac_lb_sub(b, acc, half));
-        acc = ac_lb_div(b, up, ac_lb_splat(b, count, lanes));
-    }
-    acc = ac_lb_clamp(b, acc, ac_lb_like_int(b, acc, p->lo), ac_lb_like_int(b, acc, p->hi));
-    return ac_lb_cast(b, acc, p->x->dtype);
+    if (p->op == AC_OP_AVERAGE_POOL_2D)
+        acc = average(p, acc, count);
+    const bool whole = p->lo <= ac_dtype_min(d) && p->hi >= ac_dtype_max(d); /* an average is as large as an element */
+    if (!whole || !p->L->target->firmware)
+        acc = ac_lb_clamp(b, acc, ac_lb_like_int(b, acc, p->lo), ac_lb_like_int(b, acc, p->hi));
+    return ac_lb_cast(b, acc, d);
 }
 
 /* `lanes` channels from c on at pixel at = {n, oy, ox}. */

@@ -60,6 +60,17 @@ if have_arm; then
     expect 0 "\"insns\": $insns" "$arenac" prove "$m" -t cortex-m4 --time --name d --json
     grep -q '^#define D_CYCLES_MAX [0-9]*u .*flash: 2' d.h || fail "no cycles in the header"
     expect 0 'code of arm-none-eabi-gcc -Os' "$arenac" prove "$m" -t cortex-m4 --time --time-cc "arm-none-eabi-gcc -Os"
+    # pools round without a branch or a division that depends on data, at every level, as the reference does
+    pools=$src/tests/cross/pools.ag
+    "$arenac" run -q "$pools" -t generic --backend eval --random 3 --output-dir plain
+    for t in cortex-m0plus cortex-m3 cortex-m4 cortex-m33; do
+        for o in -O2 -Os; do
+            expect 0 'yes: no branch, address or division' "$arenac" prove "$pools" -t $t --time \
+                --time-cc "arm-none-eabi-gcc $o"
+        done
+        "$arenac" run -q "$pools" -t $t --backend eval --random 3 --output-dir rounded
+        cmp plain/0.npy rounded/0.npy && cmp plain/1.npy rounded/1.npy || fail "pools for $t"
+    done
     expect 3 'cannot run the compiler' "$arenac" prove "$m" -t cortex-m4 --time --time-cc no-such-gcc
     expect 8 'microcontroller' "$arenac" prove "$m" --time
     # a program of the user, whole and cut
@@ -78,6 +89,7 @@ fi
 if have_rv32; then
     none=0
     in_range rv32imac 30
+    expect 0 'yes: no branch, address or division' "$arenac" prove "$src/tests/cross/pools.ag" -t rv32imac --time
 fi
 [ $none = 0 ] || exit 77
 exit $bad
