@@ -12,7 +12,7 @@
 
 enum { THREADS = 1024, RANKS = 8, WARP = 32, STACK = 256 << 10, STATIC = 48 << 10, SHARED = 256 << 10 };
 enum { ARRAYS = 32, GAP = 128, ARGS = 256 };
-enum state { READY, AT_BARRIER, AT_CLUSTER, AT_EXCHANGE, DONE };
+enum state { READY, AT_BARRIER, AT_CLUSTER, AT_MAIL, AT_EXCHANGE, DONE };
 
 /* A copy that is under way. */
 struct late {
@@ -22,10 +22,18 @@ struct late {
     uint32_t group;
 };
 
+/* Bytes that another block has sent. */
+struct letter {
+    unsigned char *to;
+    size_t bytes;
+    unsigned char value[16];
+};
+
 struct fibre {
     ucontext_t context;
     enum state state;
     int line;
+    uint32_t bytes;      /* that it waits for */
     unsigned char begun; /* it has waited for the kernel before */
     uint32_t value, from;
     uint32_t words[ARN_EMU_WORDS];
@@ -40,6 +48,12 @@ static struct block {
     struct fibre fibre[THREADS];
     unsigned char shared[SHARED] __attribute__((aligned(1024)));
     uint32_t epoch; /* barriers it has passed */
+    uint32_t waits; /* for other blocks, passed */
+    uint32_t mails; /* of them those for bytes */
+    struct box {
+        struct letter *letter;
+        size_t n, room, bytes;
+    } box[2]; /* in turn */
 } block[RANKS], *here;
 
 struct arn_emu_index arn_emu_thread, arn_emu_block;
@@ -177,6 +191,25 @@ void *arn_emu_of(void *at, uint32_t rank, size_t size)
     return block[rank].shared + offset;
 }
 
+void arn_emu_send(void *to, int rank, const void *value, size_t size)
+{
+    unsigned char *there = arn_emu_of(to, (uint32_t)rank, size);
+    struct box *b = &block[rank].box[here->mails & 1];
+    if (b->n == b->room) {
+        b->room = b->room ? 2 * b->room : 64;
+        b->letter = realloc(b->letter, b->room * sizeof *b->letter);
+        if (!b->letter)
+            abort();
+    }
+    struct letter *l = &b->letter[b->n++];
+    l->to = there;
+    l->bytes = size;
+    memcpy(l->value, value, size);
+    b->bytes += size;
+    arn_race_look(there, size, 1);
+    memset(there, 0xff, size);
+}
+
 void arn_emu_begin(void)
 {
     here->fibre[arn_emu_thread.x].begun = 1;
@@ -203,6 +236,12 @@ void arn_emu_barrier(int line)
 void arn_emu_cluster_barrier(int line)
 {
     stop(AT_CLUSTER, line);
+}
+
+void arn_emu_mail_wait(uint32_t bytes, int line)
+{
+    here->fibre[arn_emu_thread.x].bytes = bytes;
+    stop(AT_MAIL, line);
 }
 
 uint32_t arn_emu_exchange(uint32_t mine, uint32_t from_lane, int line)
@@ -277,8 +316,12 @@ static int exchange(uint32_t n, uint32_t *other)
 
 static int diverged(const struct block *one, uint32_t a, const struct block *two, uint32_t b)
 {
-    static const char *const WHAT[] = {"runs", "waits at the barrier of line", "waits for its cluster, line",
-                                       "waits for its warp, line", "has ended, line"};
+    static const char *const WHAT[] = {"runs",
+                                       "waits at the barrier of line",
+                                       "waits for its cluster, line",
+                                       "waits for bytes of its cluster, line",
+                                       "waits for its warp, line",
+                                       "has ended, line"};
     const uint32_t first = arn_emu_block.x - (uint32_t)(here - block);
     const struct fibre *f = &one->fibre[a], *g = &two->fibre[b];
     fprintf(stderr, "%s, block %u: thread %u %s %d, ", kernel->name, first + (uint32_t)(one - block), a, WHAT[f->state],
@@ -309,6 +352,7 @@ static int run_block(struct block *b, uint32_t n)
     struct fibre *fibre = b->fibre;
     arn_emu_block.x += (uint32_t)(b - here);
     here = b;
+    arn_emu_cluster_epoch = b->waits;
     for (arn_emu_epoch = b->epoch;; arn_emu_epoch = ++b->epoch) {
         int some;
         uint32_t other = 0;
@@ -325,7 +369,7 @@ static int run_block(struct block *b, uint32_t n)
         for (uint32_t t = 1; t < n; t++)
             if (fibre[t].state != fibre[0].state || fibre[t].line != fibre[0].line)
                 return diverged(b, 0, b, t);
-        if (fibre[0].state == DONE || fibre[0].state == AT_CLUSTER)
+        if (fibre[0].state == DONE || fibre[0].state == AT_CLUSTER || fibre[0].state == AT_MAIL)
             return 0;
         if (fibre[0].state != AT_BARRIER)
             return diverged(b, 0, b, n - 1);
@@ -345,35 +389,78 @@ static void shuffle(uint32_t *order, uint32_t n)
     }
 }
 
-/* The blocks of a cluster, each as far as it gets, from barrier to barrier of the cluster. */
+/* The block goes on. */
+static void release_block(struct block *b, uint32_t n)
+{
+    for (uint32_t t = 0; t < n; t++)
+        b->fibre[t].state = READY;
+    b->epoch++;
+    b->waits++;
+}
+
+/* The block has all bytes that it waits for: now they are there. */
+static int takes_mail(struct block *b, uint32_t n)
+{
+    struct box *box = &b->box[b->mails & 1];
+    if (b->fibre[0].state != AT_MAIL || box->bytes != b->fibre[0].bytes)
+        return 0;
+    for (size_t k = 0; k < box->n; k++)
+        memcpy(box->letter[k].to, box->letter[k].value, box->letter[k].bytes);
+    box->n = box->bytes = 0;
+    b->mails++;
+    release_block(b, n);
+    return 1;
+}
+
+/* Nothing runs: all blocks have ended, or wait for each other and go on; else there is an error. */
+static int settle(uint32_t n, int *ended)
+{
+    const struct fibre *f = block[0].fibre;
+    for (uint32_t r = 0; r < arn_emu_ranks; r++) {
+        const struct box *box = &block[r].box[block[r].mails & 1];
+        if (block[r].fibre[0].state == AT_MAIL || (block[r].fibre[0].state == DONE && box[0].bytes)) {
+            fprintf(stderr, "%s, block %u: waits for %u bytes of its cluster, and gets %zu\n", kernel->name,
+                    arn_emu_block.x - (uint32_t)(here - block) + r, block[r].fibre[0].bytes, box->bytes);
+            return ARN_CUDA_EBARRIER;
+        }
+    }
+    for (uint32_t r = 1; r < arn_emu_ranks; r++)
+        if (block[r].fibre[0].state != f->state || block[r].fibre[0].line != f->line)
+            return diverged(&block[0], 0, &block[r], 0);
+    *ended = f->state == DONE;
+    for (uint32_t r = 0; r < arn_emu_ranks && !*ended; r++)
+        release_block(&block[r], n);
+    return 0;
+}
+
+/* The blocks of a cluster, each as far as it gets, in an order that changes with each round. */
 static int run_cluster(uint32_t n)
 {
     uint32_t order[RANKS];
     for (uint32_t r = 0; r < arn_emu_ranks; r++) {
-        memset(block[r].shared, 0xff, (kernel->shared ? kernel->shared : STATIC) + ARRAYS * GAP);
-        block[r].epoch = 0;
+        struct block *b = &block[r];
+        memset(b->shared, 0xff, (kernel->shared ? kernel->shared : STATIC) + ARRAYS * GAP);
+        b->epoch = b->waits = b->mails = 0;
+        b->box[0].n = b->box[0].bytes = b->box[1].n = b->box[1].bytes = 0;
         for (uint32_t t = 0; t < n; t++)
-            prepare(&block[r].fibre[t], stacks + ((size_t)r * THREADS + t) * STACK);
+            prepare(&b->fibre[t], stacks + ((size_t)r * THREADS + t) * STACK);
     }
-    for (arn_emu_cluster_epoch = 0;; arn_emu_cluster_epoch++) {
+    for (int ended = 0; !ended;) {
+        int some = 0, wrong = 0;
         shuffle(order, arn_emu_ranks);
-        for (uint32_t r = 0; r < arn_emu_ranks; r++) {
-            const int wrong = run_block(&block[order[r]], n);
-            if (wrong)
-                return wrong;
+        for (uint32_t k = 0; k < arn_emu_ranks && !wrong; k++) {
+            struct block *b = &block[order[k]];
+            while (!wrong && (b->fibre[0].state == READY || takes_mail(b, n))) {
+                some = 1;
+                wrong = run_block(b, n);
+            }
         }
-        const struct fibre *f = block[0].fibre;
-        for (uint32_t r = 1; r < arn_emu_ranks; r++)
-            if (block[r].fibre[0].state != f->state || block[r].fibre[0].line != f->line)
-                return diverged(&block[0], 0, &block[r], 0);
-        if (f->state == DONE)
-            return 0;
-        for (uint32_t r = 0; r < arn_emu_ranks; r++) {
-            for (uint32_t t = 0; t < n; t++)
-                block[r].fibre[t].state = READY;
-            block[r].epoch++;
-        }
+        if (!wrong && !some)
+            wrong = settle(n, &ended);
+        if (wrong)
+            return wrong;
     }
+    return 0;
 }
 
 /* A kernel that ends although a thread has not waited frees the next one, while the one before it may still run. */
@@ -441,9 +528,12 @@ static int run_fenced(uint32_t blocks)
 /* At the end of the program, or when the library that contains the model is unloaded. */
 __attribute__((destructor)) static void release(void)
 {
-    for (int r = 0; r < RANKS; r++)
+    for (int r = 0; r < RANKS; r++) {
         for (int t = 0; t < THREADS; t++)
             free(block[r].fibre[t].late);
+        free(block[r].box[0].letter);
+        free(block[r].box[1].letter);
+    }
 }
 
 static int prepare_launch(const struct arn_cuda_kernel *k, uint32_t blocks)

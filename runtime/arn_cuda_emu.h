@@ -26,7 +26,9 @@ extern struct arn_emu_index arn_emu_thread, arn_emu_block;
 #define ARN_OF(type, name, rank)            ((type *)arn_emu_of(name, (uint32_t)(rank), sizeof(type)))
 #define arn_cluster_begin()                 arn_emu_cluster_barrier(__LINE__)
 #define arn_cluster_wait()                  arn_emu_cluster_barrier(__LINE__)
-#define ARN_SHARED(type, name, count)       type *const name = (type *)arn_emu_shared(sizeof(type) * (size_t)(count))
+#define ARN_MAIL()
+#define arn_mail_wait(bytes)          arn_emu_mail_wait(bytes, __LINE__)
+#define ARN_SHARED(type, name, count) type *const name = (type *)arn_emu_shared(sizeof(type) * (size_t)(count))
 #define ARN_DYNAMIC(type, name, count, at) \
     type *const name = (type *)arn_emu_dynamic(at, sizeof(type) * (size_t)(count))
 #define ARN_ALIGNED(bytes) __attribute__((aligned(bytes), may_alias))
@@ -48,6 +50,9 @@ void *arn_emu_shared(size_t bytes);             /* the same for all threads of a
 void *arn_emu_dynamic(size_t at, size_t bytes); /* a place in the block's dynamic memory, the kernel's `shared` bytes */
 void arn_emu_barrier(int line);
 void arn_emu_cluster_barrier(int line);
+/* Stores to the same place of another block, which waits for a number of bytes. Each holds NaN until all have come. */
+void arn_emu_send(void *to, int rank, const void *value, size_t size);
+void arn_emu_mail_wait(uint32_t bytes, int line);
 /* The same place in the memory of another block of the cluster; size: of the element there. */
 void *arn_emu_of(void *at, uint32_t rank, size_t size);
 /* One launch: 0, ARN_CUDA_EBARRIER, ARN_CUDA_ERACE or ARN_CUDA_EBOUNDS. a: addresses, in order of the parameters. */
@@ -65,8 +70,8 @@ void arn_fence_report(const void *at); /* an access there is a fault */
 const char *arn_fence_found(void);     /* the first fault since arn_fence_catch; NULL: none */
 /* context: a ucontext_t to go on with after a fault, NULL: no longer. thread: the present one */
 void arn_fence_catch(void *context, const struct arn_emu_index *thread);
-/* For arn_cuda_race.c: barriers that the present block, and its cluster, have passed; memories that a launch may
- * touch; nonzero when a launch had a race. */
+/* For arn_cuda_race.c: barriers that the present block has passed, and how often it has waited for others; memories
+ * that a launch may touch; nonzero when a launch had a race. */
 extern uint32_t arn_emu_epoch, arn_emu_cluster_epoch, arn_emu_ranks; /* ranks: blocks of a cluster, 1: no clusters */
 /* Kernels may start before the one before them ends (arn_cuda_model.early); true if the present thread has waited for
  * that end. */
@@ -95,6 +100,19 @@ static inline float __uint_as_float(uint32_t bits)
     float x;
     memcpy(&x, &bits, sizeof x);
     return x;
+}
+static inline void arn_send_f32(float *to, int rank, float v)
+{
+    arn_emu_send(to, rank, &v, sizeof v);
+}
+static inline void arn_send_i32(int32_t *to, int rank, int32_t v)
+{
+    arn_emu_send(to, rank, &v, sizeof v);
+}
+static inline void arn_send_f32x4(float *to, int rank, float a, float b, float c, float d)
+{
+    const float v[4] = {a, b, c, d};
+    arn_emu_send(to, rank, v, sizeof v);
 }
 #define __fsqrt_rn sqrtf
 #define __dsqrt_rn sqrt

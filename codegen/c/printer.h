@@ -207,7 +207,8 @@ typedef struct ac_csig {
     /* kernels: by shared buffer, its place in the block's dynamic memory; NULL: static arrays */
     const int64_t *shared_at;
     int64_t cluster; /* kernels: blocks of a cluster, which are an iteration of the grid loop; 0: no clusters */
-    bool flat;       /* kernels: iterations of the grid loop are threads; else they are blocks */
+    struct ac_cuda_mails *mail; /* kernels of clusters: see codegen/cuda/mail.c */
+    bool flat;                  /* kernels: iterations of the grid loop are threads; else they are blocks */
 } ac_csig;
 int ac_c_print_fn(ac_cfile *F, const ac_loop_fn *fn, const ac_csig *sig, ac_sink *to);
 /* function_head.c */

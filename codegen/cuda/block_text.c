@@ -31,8 +31,7 @@ ac_x ac_cuda_lane(const ac_loop_fn *fn, ac_x x, int32_t *lane)
     return x;
 }
 
-/* Lane l of a block as text. */
-static const char *lane_text(ac_cfn *f, ac_x x, int32_t l)
+const char *ac_cuda_lane_text(ac_cfn *f, ac_x x, int32_t l)
 {
     x = ac_cuda_lane(f->fn, x, &l);
     const ac_ins *i = c_ins(f, x);
@@ -49,7 +48,7 @@ ac_cexpr ac_cuda_join(ac_cfn *f, ac_x x, const char *type)
     ac_sink text;
     ac_sink_open(&text, F->cx);
     for (int32_t l = 0; l < i->lanes; l++)
-        ac_putf(&text, "%s%s", l ? ", " : "", lane_text(f, x, l));
+        ac_putf(&text, "%s%s", l ? ", " : "", ac_cuda_lane_text(f, x, l));
     if (!ac_c_have(F, name)) {
         ac_putf(&F->helpers, "static %s %s(", type, name);
         for (int32_t l = 0; l < i->lanes; l++)

@@ -16,6 +16,7 @@ typedef struct cu_file {
     int32_t n_args, n_launches, n_table;
     bool dynamic;      /* some kernel has dynamic shared memory */
     bool clusters;     /* some kernel has them */
+    bool mail;         /* and blocks that wait for bytes */
     const char **name; /* by function: name of its kernels, with a %d if there are several */
 } cu_file;
 
@@ -102,6 +103,42 @@ static const char CLUSTERS[] =
     "\"memory\");\n}\n"
     "#endif\n\n";
 
+static const char MAIL[] =
+    "#if !defined(ARN_CUDA_EMU)\n"
+    "/* Stores to a block of the cluster add their bytes to a counter there, in turn one of two. The block waits "
+    "until\n"
+    " * all have come. */\n"
+    "#define ARN_MAIL() \\\n"
+    "    __shared__ uint64_t arn_box[2]; \\\n    uint32_t arn_mails = 0; \\\n    arn_open_boxes(arn_box)\n"
+    "#define arn_send_f32(to, rank, v) arn_send(to, arn_box + (arn_mails & 1), rank, __float_as_uint(v))\n"
+    "#define arn_send_i32(to, rank, v) arn_send(to, arn_box + (arn_mails & 1), rank, (uint32_t)(v))\n"
+    "#define arn_send_f32x4(to, rank, a, b, c, d) arn_send4(to, arn_box + (arn_mails & 1), rank, a, b, c, d)\n"
+    "#define arn_mail_wait(bytes) \\\n"
+    "    arn_take_mail(arn_box + (arn_mails & 1), arn_mails / 2 & 1, bytes); \\\n    arn_mails++\n"
+    "ARN_DEVICE uint32_t arn_at(const void *at)\n{\n    return (uint32_t)__cvta_generic_to_shared(at);\n}\n"
+    "ARN_DEVICE uint32_t arn_at_of(const void *at, int rank)\n{\n    uint32_t there;\n"
+    "    asm(\"mapa.shared::cluster.u32 %0, %1, %2;\" : \"=r\"(there) : \"r\"(arn_at(at)), \"r\"(rank));\n"
+    "    return there;\n}\n"
+    "ARN_DEVICE void arn_open_boxes(uint64_t *box)\n{\n    if (threadIdx.x == 0)\n"
+    "        asm volatile(\"mbarrier.init.shared::cta.b64 [%0], 1;\\n\\tmbarrier.init.shared::cta.b64 [%0 + 8], "
+    "1;\\n\\t\"\n                     \"fence.mbarrier_init.release.cluster;\" ::\"r\"(arn_at(box)) : "
+    "\"memory\");\n}\n"
+    "ARN_DEVICE void arn_send(void *to, const uint64_t *box, int rank, uint32_t v)\n{\n"
+    "    asm volatile(\"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.u32 [%0], %1, [%2];\"\n"
+    "                 ::\"r\"(arn_at_of(to, rank)), \"r\"(v), \"r\"(arn_at_of(box, rank)) : \"memory\");\n}\n"
+    "ARN_DEVICE void arn_send4(void *to, const uint64_t *box, int rank, float a, float b, float c, float d)\n{\n"
+    "    asm volatile(\"st.async.weak.shared::cluster.mbarrier::complete_tx::bytes.v4.f32 [%0], {%1, %2, %3, %4}, "
+    "[%5];\"\n                 ::\"r\"(arn_at_of(to, rank)), \"f\"(a), \"f\"(b), \"f\"(c), \"f\"(d), "
+    "\"r\"(arn_at_of(box, rank)) : \"memory\");\n}\n"
+    "/* All threads of the block. */\n"
+    "ARN_DEVICE void arn_take_mail(uint64_t *box, uint32_t turn, uint32_t bytes)\n{\n    if (threadIdx.x == 0)\n"
+    "        asm volatile(\"mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;\" ::\"r\"(arn_at(box)), "
+    "\"r\"(bytes) : \"memory\");\n    __syncthreads();\n"
+    "    asm volatile(\"{\\n\\t.reg .pred p;\\nagain:\\n\\t\"\n"
+    "                 \"mbarrier.try_wait.parity.shared::cta.b64 p, [%0], %1;\\n\\t@!p bra again;\\n\\t}\"\n"
+    "                 ::\"r\"(arn_at(box)), \"r\"(turn) : \"memory\");\n}\n"
+    "#endif\n\n";
+
 /* Helpers are static functions of C: those for the GPU are marked __device__. */
 static void put_helpers(const ac_sink *from, ac_sink *to)
 {
@@ -173,6 +210,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
         for (int32_t n = 0; n < f->n_kernels[i]; n++) {
             const ac_cuda_kernel *k = &f->kernel[i][n];
             const char *name = kernel_name(f, i, n);
+            ac_cuda_mails mail = {0};
             const ac_csig sig = {.name = name,
                                  .comment = n ? NULL : ac_emit_steps(&f->e, i),
                                  .restricted = restricted(m, i, k),
@@ -180,6 +218,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
                                  .threads = k->threads,
                                  .shared_at = k->shared_at,
                                  .cluster = k->cluster,
+                                 .mail = &mail,
                                  .flat = k->flat};
             AC_TRY(ac_c_print_fn(&f->e.file, k->fn, &sig, to));
             put_twin(f, k, name, to);
@@ -187,6 +226,7 @@ static int put_kernels(cu_file *f, ac_sink *to)
                     has_barrier(k), name, k->shared_at ? (long long)k->shared : 0, (long long)k->cluster);
             f->dynamic |= k->shared_at != NULL;
             f->clusters |= k->cluster > 0;
+            f->mail |= mail.bytes != NULL;
             ac_putf(&f->symbols, "        (const void *)%s,\n", name);
             f->n_table++;
         }
@@ -388,6 +428,7 @@ int ac_cuda_source(ac_module *m, const ac_emit_names *names, ac_sink *to)
     ac_put(to, ac_target_early(m->target) ? EARLY : "");
     ac_put(to, f.dynamic ? DYNAMIC : "");
     ac_put(to, f.clusters ? CLUSTERS : "");
+    ac_put(to, f.mail ? MAIL : "");
     ac_put_n(to, f.e.file.types.text, f.e.file.types.n);
     put_helpers(&f.e.file.helpers, to);
     ac_put_n(to, kernels.text, kernels.n);

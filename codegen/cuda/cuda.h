@@ -5,6 +5,7 @@
  *     kernel_text.c  CUDA as a dialect of the C printer
  *     block_text.c   ... blocks of 8 and 16 bytes, late stores, the end of a phase
  *     phases.c       where threads and blocks wait for each other
+ *     mail.c         where blocks wait for bytes of others instead
  *     cu_file.c      the .cu file: kernels, the table of launches, what a host calls
  *     gpu_header.c   the .h: sizes and offsets, and the API of runtime/arn_cuda.h under the model's name
  *     images.c       kernels of several targets inside of the file
@@ -36,6 +37,7 @@ extern const ac_dialect ac_dialect_cuda; /* kernel_text.c */
 bool ac_cuda_joins(const ac_ins *i);
 ac_x ac_cuda_lane(const ac_loop_fn *fn, ac_x x, int32_t *lane);
 ac_cexpr ac_cuda_join(ac_cfn *f, ac_x x, const char *type);
+const char *ac_cuda_lane_text(ac_cfn *f, ac_x x, int32_t l); /* lane l of a block */
 const char *ac_cuda_late(ac_cfn *f, ac_x x);
 ac_x ac_cuda_end_of(const ac_loop_fn *fn, ac_x x); /* the END of the FOR or IF at x */
 /* True if a late store copies the value of this load: it is read until that has arrived. */
@@ -48,6 +50,15 @@ ac_x ac_cuda_weights_first(const ac_loop_fn *fn);
 bool ac_cuda_waits(const ac_loop_fn *fn, ac_x loop);
 /* The loop where blocks of a cluster wait for each other's start: before the grid loop, or after a phase; 0: none. */
 ac_x ac_cuda_cluster_begins(const ac_loop_fn *fn);
+
+/* mail.c. By cluster loop, and by store to another block's memory: the bytes that each block gets in that phase. It
+ * waits for them after the phase; 0: the blocks wait for each other. NULL: all are 0. */
+const int64_t *ac_cuda_mail(const ac_loop_fn *fn, ac_region *region);
+typedef struct ac_cuda_mails {
+    const ac_loop_fn *fn; /* whose they are; NULL: not computed */
+    const int64_t *bytes;
+} ac_cuda_mails;
+enum { AC_CUDA_BOXES = 16 }; /* bytes of shared memory for the counters */
 
 /* Static shared memory of a block, at most, on every GPU */
 enum { AC_CUDA_STATIC = 48 << 10 };

@@ -250,12 +250,40 @@ static ac_cexpr value(ac_cfn *f, ac_x x)
     return (ac_cexpr){0};
 }
 
+/* Bytes that a block gets in the phase of cluster loop x, or of store x; 0: blocks wait for each other. */
+static int64_t mail_at(const ac_cfn *f, ac_x x)
+{
+    ac_cuda_mails *m = f->sig->cluster ? f->sig->mail : NULL;
+    if (m && m->fn != f->fn)
+        *m = (ac_cuda_mails){f->fn, ac_cuda_mail(f->fn, f->file->region)};
+    return m && m->bytes ? m->bytes[x] : 0;
+}
+
+/* "arn_send_f32(h + (i), rank, v);" */
+static const char *send(ac_cfn *f, ac_x x)
+{
+    const ac_ins *i = c_ins(f, x), *v = c_ins(f, i->b);
+    const ac_buf *b = &f->fn->buf.item[i->aux];
+    ac_region *r = f->file->region;
+    ac_spread_place p;
+    ac_spread_place_of(f->fn, i->aux, i->a, &p);
+    const char *at = number(f, p.at, p.at_k), *rank = number(f, p.rank, p.rank_k), *type = ac_dtype_name(b->dtype);
+    if (v->lanes == 1)
+        return ac_strf(r, "arn_send_%s(%s + (%s), %s, %s);", type, f->buf[i->aux], at, rank,
+                       ac_c_exact(f->file, f->val[i->b].e, b->dtype).text);
+    return ac_strf(r, "arn_send_%sx4(%s + (%s), %s, %s, %s, %s, %s);", type, f->buf[i->aux], at, rank,
+                   ac_cuda_lane_text(f, i->b, 0), ac_cuda_lane_text(f, i->b, 1), ac_cuda_lane_text(f, i->b, 2),
+                   ac_cuda_lane_text(f, i->b, 3));
+}
+
 static const char *store(ac_cfn *f, ac_x x)
 {
     const ac_ins *i = c_ins(f, x), *v = c_ins(f, i->b);
     const ac_buf *b = &f->fn->buf.item[i->aux];
     if (i->flags & AC_F_LATE)
         return ac_cuda_late(f, x);
+    if (mail_at(f, x))
+        return send(f, x);
     if (b->where != AC_WHERE_THREAD && !is_spread(f, i) && v->lanes == 1)
         return NULL;
     ac_region *r = f->file->region;
@@ -360,6 +388,9 @@ static bool is_thread(const ac_cfn *f, ac_x x)
 static bool open_cluster(ac_cfn *f, ac_x x, const char *name)
 {
     const bool grid = c_ins(f, x)->aux == AC_MARK_GRID;
+    mail_at(f, x);
+    if (grid && f->sig->mail->bytes)
+        ac_c_line(f, "ARN_MAIL();");
     if (x == ac_cuda_cluster_begins(f->fn))
         ac_c_line(f, "arn_cluster_begin();");
     ac_c_line(f, "{");
@@ -413,7 +444,9 @@ static bool open_loop(ac_cfn *f, ac_x x)
 
 static void close_loop(ac_cfn *f, ac_x x)
 {
-    if (c_ins(f, x)->aux == AC_MARK_CLUSTER && ac_cuda_waits(f->fn, x))
+    if (c_ins(f, x)->aux == AC_MARK_CLUSTER && mail_at(f, x))
+        ac_c_line(f, "arn_mail_wait(%lldu);", (long long)mail_at(f, x));
+    else if (c_ins(f, x)->aux == AC_MARK_CLUSTER && ac_cuda_waits(f->fn, x))
         ac_c_line(f, "arn_cluster_wait();");
     if (c_ins(f, x)->aux != AC_MARK_BLOCK)
         return;

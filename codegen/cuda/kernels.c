@@ -94,6 +94,8 @@ static int32_t flat_threads(int64_t n)
 static void place_shared(ac_region *r, ac_cuda_kernel *k)
 {
     int64_t *at = AC_NEW_N(r, int64_t, k->fn->buf.n + 1);
+    for (int32_t i = 0; i < k->fn->buf.n && !k->shared; i++)
+        k->shared = k->fn->buf.item[i].where == AC_WHERE_SPREAD ? AC_CUDA_BOXES : 0;
     for (int32_t i = 0; i < k->fn->buf.n; i++) {
         const ac_buf *b = &k->fn->buf.item[i];
         const bool spread = b->where == AC_WHERE_SPREAD;

@@ -65,3 +65,31 @@ void ac_ins_move_buffers(ac_ins *i, const int32_t *to)
             i->k.i = to[i->k.i];
     }
 }
+
+bool ac_ins_integer(const ac_ins *i, int64_t a, int64_t b, int64_t c, int64_t *to)
+{
+    const bool shift = b >= 0 && b < 32;
+    switch ((int)i->op) {
+    // clang-format off
+    case AC_L_ADD: *to = a + b; return true;
+    case AC_L_SUB: *to = a - b; return true;
+    case AC_L_MUL: *to = a * b; return true;
+    case AC_L_DIV: *to = b ? a / b : 0; return true;
+    case AC_L_MOD: *to = b ? a % b : 0; return true;
+    case AC_L_MIN: *to = a < b ? a : b; return true;
+    case AC_L_MAX: *to = a > b ? a : b; return true;
+    case AC_L_AND: *to = a & b; return true;
+    case AC_L_OR: *to = a | b; return true;
+    case AC_L_XOR: *to = a ^ b; return true;
+    case AC_L_SHL: *to = shift ? (int64_t)((uint64_t)a << b) : 0; return true;
+    case AC_L_SHR: *to = shift ? a >> b : 0; return true;
+    case AC_L_EQ: *to = a == b; return true;
+    case AC_L_NE: *to = a != b; return true;
+    case AC_L_LT: *to = a < b; return true;
+    case AC_L_LE: *to = a <= b; return true;
+    case AC_L_SELECT: *to = a ? b : c; return true;
+    case AC_L_CAST: *to = a; return true;
+    default: return false;
+        // clang-format on
+    }
+}

@@ -3,6 +3,7 @@
 
 #include "ir/loop/access/traffic.h"
 #include "ir/loop/builder.h"
+#include "ir/loop/ins_fields.h"
 
 #include <string.h>
 
@@ -19,35 +20,6 @@ typedef struct counter {
     double *times; /* of the blocks that are open, by depth */
     ac_banks sum;
 } counter;
-
-/* False: not an operation of integers that addresses use. */
-static bool compute(const ac_ins *i, int64_t a, int64_t b, int64_t c, int64_t *to)
-{
-    const bool shift = b >= 0 && b < 32;
-    switch ((int)i->op) {
-    // clang-format off
-    case AC_L_ADD: *to = a + b; return true;
-    case AC_L_SUB: *to = a - b; return true;
-    case AC_L_MUL: *to = a * b; return true;
-    case AC_L_DIV: *to = b ? a / b : 0; return true;
-    case AC_L_MOD: *to = b ? a % b : 0; return true;
-    case AC_L_MIN: *to = a < b ? a : b; return true;
-    case AC_L_MAX: *to = a > b ? a : b; return true;
-    case AC_L_AND: *to = a & b; return true;
-    case AC_L_OR: *to = a | b; return true;
-    case AC_L_XOR: *to = a ^ b; return true;
-    case AC_L_SHL: *to = shift ? (int64_t)((uint64_t)a << b) : 0; return true;
-    case AC_L_SHR: *to = shift ? a >> b : 0; return true;
-    case AC_L_EQ: *to = a == b; return true;
-    case AC_L_NE: *to = a != b; return true;
-    case AC_L_LT: *to = a < b; return true;
-    case AC_L_LE: *to = a <= b; return true;
-    case AC_L_SELECT: *to = a ? b : c; return true;
-    case AC_L_CAST: *to = a; return true;
-    default: return false;
-        // clang-format on
-    }
-}
 
 static void fill(lanes *to, int64_t first, int64_t step)
 {
@@ -72,7 +44,7 @@ static void evaluate(counter *c, ac_x x)
     const lanes *a = &c->value[i->a], *b = n > 1 ? &c->value[i->b] : a, *d = n > 2 ? &c->value[i->c] : a;
     to->known = a->known && b->known && d->known;
     for (int32_t k = 0; k < WARP && to->known; k++)
-        to->known = compute(i, a->v[k], b->v[k], d->v[k], &to->v[k]);
+        to->known = ac_ins_integer(i, a->v[k], b->v[k], d->v[k], &to->v[k]);
 }
 
 /* Passes of the lanes from `first` on that go together: of one bank, most different words. */

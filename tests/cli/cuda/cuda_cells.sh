@@ -87,11 +87,15 @@ plant() {
 }
 driver lstm lstm.cu
 run_program lstm "the image" || { cat err; die "the kernel as it is"; }
-plant 'no barrier of the cluster' "s/^  *$wait//" 'status 100'
-plant 'no barrier before the first step' "1,/^        $wait/s/^        $wait//" 'status 100'
+plant 'no barrier before the first step' "/^ *$wait/d" 'status 100'
 plant 'a barrier that one thread misses' "s/^\( *\)$wait/\1if (threadIdx.x != 5) $wait/" 'waits for its cluster'
-plant 'a barrier that one block misses' "s/^\( *\)$wait/\1if (blockIdx.x != 3) $wait/" 'waits for its cluster'
-plant 'all values go to one block' 's/ARN_OF(float, rows, t[0-9]*)/ARN_OF(float, rows, 0)/' 'status 100'
-plant 'values go to a block that is not there' 's/ARN_OF(float, rows, t/ARN_OF(float, rows, 1 + t/' 'cluster of 8'
+plant 'a barrier that one block misses' "s/^\( *\)$wait/\1if (blockIdx.x != 3) $wait/" 'block 3: waits for 512 bytes'
+mail='arn_mail_wait(512u);'
+plant 'no wait for the values' "/^ *$mail/d" 'status 100'
+plant 'a wait for less' "s/$mail/arn_mail_wait(508u);/" 'waits for 508 bytes of its cluster, and gets 512'
+plant 'a wait that one thread misses' "s/^\( *\)$mail/\1if (threadIdx.x != 5) $mail/" 'waits for bytes of its cluster'
+plant 'a value that a block keeps' 's/^\( *\)arn_send/\1if (blockIdx.x != 3) arn_send/' 'and gets 448'
+plant 'all values go to one block' 's/\(arn_send_f32(.*\), t[0-9]*, /\1, 0, /' 'of its cluster'
+plant 'values go to a block that is not there' 's/\(arn_send_f32(.*\), \(t[0-9]*\), /\1, 1 + \2, /' 'cluster of 8'
 plant 'the row of this step, not of the next' 's/(1 - t1) \* 128/t1 * 128/' 'status 100'
 plant 'no barrier of the block' 's/^  *__syncthreads();//' 'status 100'
