@@ -61,21 +61,20 @@ struct ac_tensor {
     bool splat;      /* data holds one element, the value of all elements */
     /* Input: its value if known at compile time (run --input); importers may specialise on it */
     const void *given;
-    ac_bytes in_file;       /* constant: its bytes in the file, if it is compressed or sparse there; else 0 */
-    const ac_promise *lazy; /* constant not yet computed: ac_tensor_force makes it */
-    const ac_node *made_of; /* constant: the erased node that computed or promised it; NULL: none */
-    const struct ac_tensor
-        *form_of;       /* constant: the one of the file whose elements it has in another form; NULL: none */
-    ac_node *def;       /* the node of g->node that produces it (followers: their host); NULL: input, state or
+    ac_bytes in_file;         /* constant: its bytes in the file, if it is compressed or sparse there; else 0 */
+    const ac_promise *lazy;   /* constant not yet computed: ac_tensor_force makes it */
+    const ac_node *made_of;   /* constant: the erased node that computed or promised it; NULL: none */
+    const ac_tensor *form_of; /* constant: that of the file, whose elements it has in another form */
+    ac_node *def;             /* the node of g->node that produces it (followers: their host); NULL: input, state or
                          * constant */
-    bool weight;        /* constant that training changes: nothing is precomputed from it */
-    bool named;         /* for importers: the name comes from the file */
-    bool input, output; /* of the graph */
-    bool any_rank;      /* input: not even the number of dimensions is known yet; rank is 0 */
-    bool state;         /* keeps its value between runs; starts as zero or `data` */
-    bool narrowed;      /* f32 to operators, rounded to dtype (f16, bf16) when stored (pass storage) */
-    ac_dtype half;      /* f32: all values are of this type, f16 or bf16 (pass halves); AC_NONE: unknown */
-    ac_tensor *root;    /* view: stored inside root at byte view_offset; NULL: has its own bytes */
+    bool weight;              /* constant that training changes: nothing is precomputed from it */
+    bool named;               /* for importers: the name comes from the file */
+    bool input, output;       /* of the graph */
+    bool any_rank;            /* input: not even the number of dimensions is known yet; rank is 0 */
+    bool state;               /* keeps its value between runs; starts as zero or `data` */
+    bool narrowed;            /* f32 to operators, rounded to dtype (f16, bf16) when stored (pass storage) */
+    ac_dtype half;            /* f32: all values are of this type, f16 or bf16 (pass halves); AC_NONE: unknown */
+    ac_tensor *root;          /* view: stored inside root at byte view_offset; NULL: has its own bytes */
     int64_t view_offset;
     ac_tensor *count; /* ir/ops/shape/counted.h: valid length of dimension count_dim; NULL: all elements */
     int32_t count_dim;
