@@ -143,7 +143,7 @@ int ac_onx_do_conv(ac_onx_node *n)
 }
 
 /* Output o gets stride * (in - 1) + output_padding + reach - pads elements; output_shape gives it and makes the pads.
- */
+ * SAME_UPPER and SAME_LOWER cut it to stride * in; a shorter one stays as it is, as in ONNX Runtime. */
 static int tconv_shape(ac_onx_node *n, ac_frame *w, int64_t out[AC_SPATIAL])
 {
     const char *how = ac_attr_text(&n->attrs, A_auto_pad);
@@ -160,11 +160,12 @@ static int tconv_shape(ac_onx_node *n, ac_frame *w, int64_t out[AC_SPATIAL])
             w->before[d] = pads.v[i];
             w->after[d] = pads.v[i + w->m];
         }
+        const int64_t same = w->in[d] * w->stride[d];
         out[d] = whole - w->before[d] - w->after[d];
         if (want.n)
             out[d] = want.v[want.n - w->m + i];
-        else if (upper || lower)
-            out[d] = w->in[d] * w->stride[d];
+        else if ((upper || lower) && same < whole)
+            out[d] = same;
         if (want.n || upper || lower) {
             const int64_t all = whole - out[d] > 0 ? whole - out[d] : 0;
             w->before[d] = upper ? all / 2 : all - all / 2;

@@ -289,6 +289,13 @@ def quantised(case, f, u8, i8, sc, r, In):
     case("ConvInteger", [In(u8(1, 64, 6, 6)), u8(4, 64, 3, 3), z8(), z8()], tolerance=0, domain="", tag="long")
     case("ConvInteger", [In(u8(1, 64, 6, 6)), In(u8(8, 32, 3, 3)), z8()], {"group": 2, "strides": [2, 2]}, tolerance=0,
          domain="", tag="group")
+    # a kernel that is shorter than the stride, along one dimension or all
+    for how in "SAME_UPPER", "SAME_LOWER":
+        for k, more in ([1, 2], {}), ([3, 1], {"output_padding": [0, 1]}), ([1, 1], {"dilations": [2, 1]}):
+            case("ConvTranspose", [In(f(1, 4, 3, 4)), f(4, 2, *k)], {"auto_pad": how, "strides": [5, 3], **more},
+                 domain="", tag=f"{how}.{k}")
+        case("ConvTranspose", [In(f(1, 4, 5)), f(4, 2, 2)], {"auto_pad": how, "strides": [4], "group": 2}, domain="",
+             tag=how + ".line")
     case("ConvInteger", [In(u8(1, 40, 9)), u8(4, 40, 9)], {"pads": [2, 3]}, tolerance=0, domain="", tag="line")
     least = {np.uint8: 0, np.int8: LEAST_INT8}
     byte = lambda t, *d: r.integers(least[t], (256 if t == np.uint8 else -LEAST_INT8), d).astype(t)
