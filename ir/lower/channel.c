@@ -15,6 +15,9 @@ static int kind_of(const ac_tensor *x, const ac_tensor *w, const ac_tensor *out,
     if (rounding != AC_ROUND_MATMUL && !x->quant && !w->quant && (x->dtype == AC_I8 || x->dtype == AC_U8) &&
         (w->dtype == AC_I8 || w->dtype == AC_I16) && out->dtype == AC_I32)
         return AC_MACS_SUM;
+    if (rounding == AC_ROUND_MATMUL && !x->quant && !w->quant && (x->dtype == AC_I8 || x->dtype == AC_U8) &&
+        (w->dtype == AC_I8 || w->dtype == AC_U8) && out->dtype == AC_I32)
+        return AC_MACS_SUM;
     if (!x->quant || !w->quant || !out->quant || x->dtype != out->dtype)
         return -1;
     if (x->dtype == AC_U8 && w->dtype == AC_U8)
@@ -90,7 +93,12 @@ int ac_channel_open(ac_lower *L, ac_channel *c, ac_tensor *x, ac_tensor *w, ac_t
     c->acc = kind == AC_MACS_F32 ? AC_F32 : kind == AC_MACS_PLAIN ? x->dtype : kind == AC_MACS_I16 ? AC_I64 : AC_I32;
     if (kind == AC_MACS_SUM) {
         c->acc = AC_I32;
-        c->zx = ac_ops[L->node->op].filter == AC_FILTER_DENSE ? 0 : L->node->attrs.conv.zero;
+        const ac_node *node = L->node;
+        const bool pair = rounding == AC_ROUND_MATMUL;
+        c->zx = pair                                         ? node->attrs.matmul.zero_x
+                : ac_ops[node->op].filter == AC_FILTER_DENSE ? 0
+                                                             : node->attrs.conv.zero;
+        c->zw = pair ? node->attrs.matmul.zero_y : 0;
     }
     if (kind == AC_MACS_F32 || kind == AC_MACS_PLAIN || kind == AC_MACS_SUM)
         return AC_OK;

@@ -7,7 +7,8 @@
  *     U8      u8   u8   i32       i32  the same; one scale, and w has a zero point too
  *     I16     i16  i8   i64, i32  i64  clamp(requant64(acc)); with an i32 bias requant(acc)
  *     HYBRID  f32  i8   f32       i32  act(acc * scale_x * scale_w[c] + bias); x is quantised at run time
- *     SUM     i8,u8 i8,i16 i32     i32  acc; no scales; wrapping. The convolution passes x's zero point
+ *     SUM     i8,u8 i8,i16 i32     i32  acc; no scales; wrapping. The convolution passes x's zero point, batch_matmul
+ *                                       those of both (w u8 as well)
  *     PLAIN   f64 or integers, all of one type, no scales: acc of that type, wrapping; batch_matmul only
  *
  * Integer accumulators start from the bias. The reference is TFLite: kernels/internal/reference/{conv.h,

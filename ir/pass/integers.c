@@ -118,11 +118,18 @@ typedef struct product {
     ac_tensor *bias;
 } product;
 
+/* The operand that weights are multiplied by. */
+static ac_tensor *operand_of(const ac_node *n)
+{
+    return n->in[n->op == AC_OP_TRANSPOSE_CONV ? 2 : 0];
+}
+
 /* NULL, or the reason why this product stays in floats. step: of steps_of. */
 static const char *read_product(ac_pass *p, const ac_node *n, const double *step, product *t)
 {
-    const ac_tensor *w = n->in[1], *x = n->in[0];
-    *t = (product){.op = n->op, .bias = n->op == AC_OP_BATCH_MATMUL ? NULL : ac_node_in(n, 2)};
+    const bool transposed = n->op == AC_OP_TRANSPOSE_CONV;
+    ac_tensor *w = n->in[1], *x = operand_of(n);
+    *t = (product){.op = n->op, .bias = n->op == AC_OP_BATCH_MATMUL ? NULL : ac_node_in(n, transposed ? 3 : 2)};
     if (n->op == AC_OP_BATCH_MATMUL) {
         t->op = AC_OP_FULLY_CONNECTED;
         t->turn = !n->attrs.matmul.adj_y;
@@ -131,7 +138,7 @@ static const char *read_product(ac_pass *p, const ac_node *n, const double *step
     }
     t->channel = n->op == AC_OP_DEPTHWISE_CONV_2D ? 3 : t->turn ? 1 : 0;
     t->depth = w->dim[t->channel] ? ac_tensor_count(w) / w->dim[t->channel] : 0;
-    if (!ac_dequantised_of(p->graph, n->in[0], &t->x) || !ac_dequantised_of(p->graph, n->in[1], &t->w) ||
+    if (!ac_dequantised_of(p->graph, x, &t->x) || !ac_dequantised_of(p->graph, w, &t->w) ||
         !ac_tensor_is_const(t->w.codes) || t->w.codes->weight)
         return "its weights are computed, or not bytes";
     if (t->w.axis >= 0 && t->w.axis != t->channel)
@@ -185,6 +192,8 @@ static ac_tensor *sums(const ac_maker *b, const product *t, const ac_node *n, ac
     }
     a.conv.act = AC_ACT_NONE;
     a.conv.zero = t->zero;
+    if (t->op == AC_OP_TRANSPOSE_CONV)
+        return ac_make_op(b, t->op, (ac_tensor *[]){n->in[0], in[1], in[0]}, 3, &a, AC_NONE);
     return ac_make_op(b, t->op, in, 2, &a, AC_NONE);
 }
 
@@ -220,9 +229,150 @@ static int multiply_integers(ac_pass *p, int32_t *at, const product *t)
     return AC_OK;
 }
 
+/* A scale as a scalar. */
+static ac_tensor *one_number(const ac_maker *b, ac_tensor *t)
+{
+    return ac_make_reshape(b, t, 0, NULL);
+}
+
+/* ------------------------------------------------------------------ both operands are computed */
+
+/* NULL, or the reason why this product of two computed matrices stays in floats. */
+static const char *read_pair(ac_pass *p, const ac_node *n, ac_dequantised *of, int32_t *zero)
+{
+    const ac_tensor *x = n->in[0];
+    const int64_t depth = x->dim[x->rank - (n->attrs.matmul.adj_x ? 2 : 1)];
+    for (int32_t i = 0; i < 2; i++) {
+        if (!ac_dequantised_of(p->graph, n->in[i], &of[i]) || !byte_codes(&of[i]))
+            return "its operands are not bytes";
+        if (ac_tensor_count(of[i].scale) != 1 || !whole(p->cx, of[i].zero, of[i].codes->dtype, &zero[i]))
+            return "its operands have several scales";
+    }
+    return depth < 1 || depth > MOST_DEPTH ? "its sums may leave 32 bits" : NULL;
+}
+
+/* y = matmul x z   becomes   y = (cast (matmul codes codes zero_x= zero_y=)) * (sx * sz) */
+static int multiply_pair(ac_pass *p, int32_t *at, const ac_dequantised *of, const int32_t *zero)
+{
+    ac_graph *g = p->graph;
+    ac_node *n = g->node.item[*at];
+    const ac_maker b = ac_maker_at(g, n);
+    const int32_t from = g->node.n;
+    ac_tensor *out = n->out[0], *in[2];
+    ac_attrs a = n->attrs;
+    for (int32_t i = 0; i < 2; i++)
+        in[i] = moved(&b, &of[i], of[i].codes);
+    a.matmul.zero_x = zero[0];
+    a.matmul.zero_y = zero[1];
+    ac_node_erase(n);
+    ac_tensor *sum = in[0] && in[1] ? ac_make_op(&b, AC_OP_BATCH_MATMUL, in, 2, &a, AC_I32) : NULL;
+    ac_tensor *scale = ac_make_2(&b, AC_OP_MUL, one_number(&b, of[0].scale), one_number(&b, of[1].scale));
+    ac_tensor *real[] = {ac_make_cast(&b, sum, AC_F32), scale};
+    if (!ac_make_into(&b, AC_OP_MUL, real, 2, NULL, out))
+        return AC_FAIL;
+    const int32_t made = g->node.n - from;
+    ac_graph_place(g, from, *at);
+    *at += made;
+    p->changed++;
+    return AC_OK;
+}
+
+/* GPUs have kernels for attention of floats. */
+static bool is_pair(const ac_pass *p, const ac_node *n)
+{
+    return n->op == AC_OP_BATCH_MATMUL && !p->opt->rows && !ac_tensor_is_moved_const(n->in[1]) &&
+           (n->in[1]->rank != 2 || n->in[0]->rank == 2);
+}
+
+/* ------------------------------------------------------------------ sums with codes */
+
+/* The operand of a sum that is dequantised codes of one scale, element for element; -1: neither. The other one is
+ * computed for this sum alone. */
+static int32_t coded_operand(ac_pass *p, const ac_node *n, const int32_t *uses, int32_t known, ac_dequantised *d,
+                             int32_t *zero)
+{
+    for (int32_t k = 1; k >= 0; k--) {
+        ac_tensor *codes = n->in[k];
+        const ac_tensor *other = n->in[!k];
+        if (!other->def || other->id >= known || uses[other->id] != 1 || other->dtype != AC_F32 ||
+            !ac_tensor_same_shape(other, n->out[0]) || !ac_tensor_same_shape(codes, n->out[0]))
+            continue;
+        if (ac_dequantised_of(p->graph, codes, d) && !d->n_moves && byte_codes(d) && !ac_tensor_is_const(d->codes) &&
+            ac_tensor_count(d->scale) == 1 && whole(p->cx, d->zero, d->codes->dtype, zero))
+            return k;
+    }
+    return -1;
+}
+
+/* y = v + (cast(q) - zero) * s   becomes   y = (v / s - zero + q) * s: codes are read in the loops that make v, and no
+ * tensor of floats is stored for them. */
+static int add_codes(ac_pass *p, int32_t *at, const ac_dequantised *d, int32_t zero, int32_t k)
+{
+    ac_graph *g = p->graph;
+    ac_node *n = g->node.item[*at];
+    const ac_maker b = ac_maker_at(g, n);
+    const int32_t from = g->node.n;
+    const float *scale = ac_tensor_force(p->cx, d->scale);
+    ac_tensor *other = n->in[!k], *out = n->out[0];
+    ac_attrs a;
+    if (!scale || !(scale[0] > 0))
+        return AC_OK;
+    ac_attrs_init(AC_OP_MUL, &a);
+    a.act.act = ac_node_act(n);
+    ac_node_erase(n);
+    ac_tensor *v = ac_make_2(&b, AC_OP_MUL, other, ac_make_number(&b, AC_F32, 1 / (double)scale[0]));
+    if (zero)
+        v = ac_make_2(&b, AC_OP_SUB, v, ac_make_number(&b, AC_F32, zero));
+    v = ac_make_2(&b, AC_OP_ADD, v, d->codes);
+    if (!ac_make_into(&b, AC_OP_MUL, (ac_tensor *[]){v, ac_make_number(&b, AC_F32, (double)scale[0])}, 2, &a, out))
+        return AC_FAIL;
+    const int32_t made = g->node.n - from;
+    ac_graph_place(g, from, *at);
+    *at += made;
+    p->changed++;
+    return AC_OK;
+}
+
+/* By tensor id, the readers among nodes that an output needs: pass layout leaves others. */
+static const int32_t *live_uses(const ac_pass *p)
+{
+    const ac_graph *g = p->graph;
+    int32_t *uses = AC_NEW_N(p->cx->region, int32_t, g->tensor.n + 1);
+    for (int32_t i = 0; i < g->output.n; i++)
+        uses[g->output.item[i]->id]++;
+    for (int32_t i = g->node.n - 1; i >= 0; i--) {
+        const ac_node *n = g->node.item[i];
+        bool live = n->n_out == 0 || (ac_ops[n->op].flags & OF_STATE) != 0;
+        for (int32_t k = 0; k < n->n_out; k++)
+            live |= uses[n->out[k]->id] > 0;
+        for (int32_t k = 0; k < n->n_in && live; k++)
+            if (n->in[k])
+                uses[n->in[k]->id]++;
+    }
+    return uses;
+}
+
+static int add_all_codes(ac_pass *p)
+{
+    ac_graph *g = p->graph;
+    const int32_t *uses = live_uses(p), known = g->tensor.n;
+    for (int32_t i = 0; i < g->node.n; i++) {
+        const ac_node *n = g->node.item[i];
+        ac_dequantised d;
+        int32_t zero;
+        if (n->op != AC_OP_ADD || n->n_fused || n->out[0]->dtype != AC_F32)
+            continue;
+        const int32_t k = coded_operand(p, n, uses, known, &d, &zero);
+        if (k >= 0)
+            AC_TRY(add_codes(p, &i, &d, zero, k));
+    }
+    return AC_OK;
+}
+
 /* ac_pass_integers: convolutions and products of dequantised bytes (QDQ) multiply the bytes.
  *   before:  %x = mul (sub (cast %q) zx) sx    %w = mul (sub (cast %c) zw) sw    %y = conv_2d %x %w %b act=relu
  *   after:   %s = conv_2d %q %c' zero=zx: i32  %r = mul (cast %s) (sx * sw)      %y = add %r %b act=relu
+ * Two computed matrices of bytes are multiplied with both zero points (batch_matmul zero_x= zero_y=).
  * c' = c - zw, constant; transpositions and reshapes of weights stay. A batch_matmul by a constant is a
  * fully_connected.
  * needs: shapes known, no epilogues; before norm, which puts constants into weights, and fold.  keeps: the real values
@@ -235,19 +385,26 @@ int ac_pass_integers(ac_pass *p)
     const double *step = steps_of(p);
     for (int32_t i = 0; i < g->node.n; i++) {
         ac_node *n = g->node.item[i];
-        ac_dequantised x;
+        ac_dequantised x, pair[2];
         product t;
+        int32_t zero[2];
         const bool is_product = n->op == AC_OP_CONV_2D || n->op == AC_OP_DEPTHWISE_CONV_2D ||
-                                n->op == AC_OP_BATCH_MATMUL || n->op == AC_OP_FULLY_CONNECTED;
-        if (!is_product || n->n_fused || n->out[0]->dtype != AC_F32 || !ac_dequantised_of(p->graph, n->in[0], &x))
+                                n->op == AC_OP_BATCH_MATMUL || n->op == AC_OP_FULLY_CONNECTED ||
+                                n->op == AC_OP_TRANSPOSE_CONV;
+        if (!is_product || n->n_fused || n->out[0]->dtype != AC_F32 || !ac_dequantised_of(p->graph, operand_of(n), &x))
             continue;
         const char *why = read_product(p, n, step, &t);
+        const bool both = why && is_pair(p, n);
+        if (both)
+            why = read_pair(p, n, pair, zero);
         if (!why)
-            AC_TRY(multiply_integers(p, &i, &t));
+            AC_TRY(both ? multiply_pair(p, &i, pair, zero) : multiply_integers(p, &i, &t));
         *(why ? &count->floats : &count->integers) += 1;
         if (why && !count->why)
             count->why = why;
     }
+    ac_graph_sweep(g);
+    AC_TRY(add_all_codes(p));
     ac_graph_sweep(g);
     return AC_OK;
 }

@@ -27,8 +27,17 @@ static ac_x act(ac_lower *L, const ac_node *n, ac_x v)
     return ac_lo_act(L, v, n->attrs.act.act);
 }
 
+/* Bytes without a scale are added to floats as the numbers that they are. */
+static bool adds_bytes(const ac_node *n)
+{
+    const ac_tensor *x = n->in[0], *y = n->in[1];
+    return x->dtype == AC_F32 && !y->quant && (y->dtype == AC_I8 || y->dtype == AC_U8) && n->out[0]->dtype == AC_F32;
+}
+
 ac_x ac_mp_add(ac_lower *L, const ac_node *n, const ac_x *arg)
 {
+    if (adds_bytes(n))
+        return act(L, n, ac_lb_add(&L->b, arg[0], ac_lb_cast(&L->b, arg[1], AC_F32)));
     if (!same_kind(n))
         return ac_mp_refuse(L, n);
     if (any_quantised(n))

@@ -4,6 +4,7 @@
  * y  [..., K, N], or [..., N, K] with adj_y    f32, i8 (also for x of f32: dynamic range; and of i16), i16; constant or
  *                                              computed
  * any integers or f64 without scales: both of one type, and so is the result; sums wrap
+ * i8, u8 without scales, result i32: less zero_x and zero_y; sums wrap
  * out [..., M, N]; leading dimensions broadcast
  *
  * Reference: TFLite's batch_matmul.h: integers bit for bit (zero points on both sides, multiplier per tensor from the

@@ -22,13 +22,21 @@ static int check_scale(ac_ctx *cx, const ac_node *n)
 }
 
 /* Two operands of one type, broadcast; the result has their type. */
+/* f32 plus bytes without a scale: pass integers adds codes where they are stored. */
+static bool adds_bytes(const ac_node *n)
+{
+    const ac_tensor *y = n->in[1];
+    return n->op == AC_OP_ADD && n->in[0]->dtype == AC_F32 && !y->quant && (y->dtype == AC_I8 || y->dtype == AC_U8);
+}
+
 int ac_sh_bcast(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;
     int32_t rank;
     int64_t dim[AC_MAX_RANK];
     AC_TRY(ac_shape_operands(cx, n));
-    AC_TRY(ac_shape_same_type(cx, n, 0, 1));
+    if (!adds_bytes(n))
+        AC_TRY(ac_shape_same_type(cx, n, 0, 1));
     AC_TRY(ac_shape_result_type(cx, n, 0, n->in[0]->dtype));
     AC_TRY(ac_shape_broadcast(cx, n, 3, &rank, dim));
     AC_TRY(ac_shape_set(cx, n, 0, n->in[0]->dtype, rank, dim));

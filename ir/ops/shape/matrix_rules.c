@@ -20,8 +20,10 @@ static bool is_sums(const ac_node *n)
     const ac_filter filter = ac_ops[n->op].filter;
     const ac_filter_row *at = &ac_filter_of[filter];
     const ac_tensor *x = n->in[at->x], *w = n->in[at->w];
-    return (filter == AC_FILTER_CONV || filter == AC_FILTER_DEPTHWISE || filter == AC_FILTER_DENSE) && !x->quant &&
-           !w->quant && (x->dtype == AC_I8 || x->dtype == AC_U8) && (w->dtype == AC_I8 || w->dtype == AC_I16);
+    return (filter == AC_FILTER_CONV || filter == AC_FILTER_DEPTHWISE || filter == AC_FILTER_DENSE ||
+            filter == AC_FILTER_TRANSPOSED) &&
+           !x->quant && !w->quant && (x->dtype == AC_I8 || x->dtype == AC_U8) &&
+           (w->dtype == AC_I8 || w->dtype == AC_I16);
 }
 
 ac_dtype ac_shape_weights_type(const ac_node *n)
@@ -175,6 +177,15 @@ static void rows_cols(const ac_tensor *t, bool adjoint, int64_t *rows, int64_t *
     *cols = t->dim[t->rank - (adjoint ? 2 : 1)];
 }
 
+/* Bytes without scales, whose sums are i32. */
+static bool is_sum_of_bytes(const ac_node *n)
+{
+    bool bytes = n->out[0]->dtype == AC_I32;
+    for (int32_t i = 0; i < 2; i++)
+        bytes = bytes && !n->in[i]->quant && (n->in[i]->dtype == AC_I8 || n->in[i]->dtype == AC_U8);
+    return bytes;
+}
+
 /* x [..,M,K] (adj_x: [..,K,M]), y [..,K,N] (adj_y: [..,N,K]) -> [..,M,N]; leading dimensions broadcast. */
 int ac_sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
@@ -186,9 +197,12 @@ int ac_sh_matmul(ac_ctx *cx, ac_graph *g, ac_node *n)
         return ac_shape_show(cx, n);
     }
     /* f32 and i16 times quantised weights of i8 are allowed */
-    if (y->dtype != AC_I8 || !(ac_dtype_is_float(x->dtype) || (x->dtype == AC_I16 && x->quant && y->quant)))
+    const bool sums = is_sum_of_bytes(n);
+    if ((n->attrs.matmul.zero_x || n->attrs.matmul.zero_y) && !sums)
+        return ac_error(cx, n->at, E0103, "zero_x and zero_y are for bytes without a scale and a result of i32");
+    if (!sums && (y->dtype != AC_I8 || !(ac_dtype_is_float(x->dtype) || (x->dtype == AC_I16 && x->quant && y->quant))))
         AC_TRY(ac_shape_same_type(cx, n, 0, 1));
-    if (!(x->dtype == AC_I8 && n->out[0]->dtype == AC_I32))
+    if (!sums && !(x->dtype == AC_I8 && n->out[0]->dtype == AC_I32))
         AC_TRY(ac_shape_result_type(cx, n, 0, x->dtype));
     if (x->quant && ac_dtype_is_int(x->dtype) && !n->out[0]->quant && n->out[0]->dtype != AC_I32)
         return ac_error(cx, n->at, E0106, "result '%s' of a quantised batch_matmul has no scale", n->out[0]->name);

@@ -215,7 +215,7 @@ int ac_sh_tconv(ac_ctx *cx, ac_graph *g, ac_node *n)
         if (want.v[i] < 1 || want.v[i] > INT32_MAX)
             return ac_error(cx, n->at, E0201, "the output %s is %lld", i == 1 ? "height" : "width",
                             (long long)want.v[i]);
-    AC_TRY(ac_shape_set(cx, n, 0, x->dtype, 4, want.v));
+    AC_TRY(ac_shape_set(cx, n, 0, ac_shape_weights_type(n), 4, want.v));
     if (a->padding == AC_PAD_VALID && (want.v[1] < (w->dim[1] - 1) * (int64_t)a->dilation_h + 1 ||
                                        want.v[2] < (w->dim[2] - 1) * (int64_t)a->dilation_w + 1))
         return ac_error(cx, n->at, E0104, "output '%s' is smaller than the kernel '%s' %s", ac_shape_str(cx, n->out[0]),
