@@ -165,8 +165,8 @@ def defines(header, opt, cc="gcc"):
     return values
 
 
-def measure(board, name, source, selftest, folder, opt="-O2", cflags=(), steps=False, timeout=550):
-    net, elf = build(board, name, source, selftest, folder, opt, cflags, steps)
+def measure(board, name, source, selftest, folder, opt="-O2", cflags=(), steps=False, timeout=550, cc="gcc"):
+    net, elf = build(board, name, source, selftest, folder, opt, cflags, steps, cc)
     result = run(board, elf, timeout)
     result["code"], result["rodata"] = flash(board, name, net, folder)
     return result

@@ -2,6 +2,14 @@
  * operand is; see walk.h. */
 #include "timing/walk.h"
 
+/* Where run calls a function: the counts so far, which finish() makes those of the call. */
+static void note_call(ac_walk *w, uint32_t target)
+{
+    const ac_timing_call call = {ac_elf_name_at(&w->elf, target), w->count.insns, w->count.cycles};
+    if (!w->forks)
+        ac_push(w->cx->region, &w->out->call, call);
+}
+
 /* ------------------------------------------------------------------ jumps */
 
 static int call(ac_walk *w, const ac_insn *in, uint32_t target)
@@ -12,8 +20,10 @@ static int call(ac_walk *w, const ac_insn *in, uint32_t target)
     w->s.unknown &= ~in->writes;
     if (w->s.depth == AC_CALLS)
         return ac_walk_error(w, w->s.pc, "more than %d calls within each other", AC_CALLS);
-    if (w->s.depth == 1)
+    if (w->s.depth == 1) {
         w->step = target;
+        note_call(w, target);
+    }
     w->calls[w->s.depth++] = back;
     w->s.pc = target & ~1u;
     return AC_OK;

@@ -105,6 +105,15 @@ static int by_weight(const void *a, const void *b)
 static void finish(ac_walk *w)
 {
     ac_timing *t = w->out;
+    int64_t insns = w->count.insns, cycles = w->count.cycles;
+    for (int32_t i = t->call.n - 1; i >= 0; i--) {
+        ac_timing_call *c = &t->call.item[i];
+        const ac_timing_call begin = *c;
+        c->insns = insns - begin.insns;
+        c->cycles = cycles - begin.cycles;
+        insns = begin.insns;
+        cycles = begin.cycles;
+    }
     int64_t *const sum[] = {&t->branches, &t->addresses, &t->divisions};
     t->insns = w->count.insns;
     t->least_insns = w->count.least;

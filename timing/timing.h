@@ -50,10 +50,17 @@ typedef struct ac_timing_finding {
     int64_t insns, cycles;       /* how much they may differ, in all */
 } ac_timing_finding;
 
+/* A function that run calls, with what run does after it up to the next call. */
+typedef struct ac_timing_call {
+    const char *function;
+    int64_t insns, cycles; /* most; usual */
+} ac_timing_call;
+
 typedef struct ac_timing {
     int64_t insns, least_insns;
     bool has_cycles, from_manual;           /* the core has a table; it is the manual's, not an estimate */
     int64_t cycles, most_cycles;            /* usual ones; the most that the tables allow */
+    AC_VEC(ac_timing_call) call;            /* in order */
     AC_VEC(ac_timing_finding) finding;      /* most cycles or instructions first */
     int64_t branches, addresses, divisions; /* executions that depend on data */
 } ac_timing;

@@ -208,10 +208,20 @@ static bool is_function(const ac_module *m, const ac_loop_fn *fn, const char *na
            (!name[n + 1 + k] || name[n + 1 + k] == '.');
 }
 
-int32_t ac_timed_step(const ac_module *m, const ac_timing_finding *f)
+static int32_t step_after(const ac_module *m, const char *name, int32_t before)
 {
-    for (int32_t i = 0; i < m->n_calls; i++)
-        if (is_function(m, m->fn[m->call[i].fn], f->step))
+    for (int32_t i = before + 1; i < m->n_calls; i++)
+        if (is_function(m, m->fn[m->call[i].fn], name))
             return i;
     return -1;
+}
+
+int32_t ac_timed_step(const ac_module *m, const ac_timing_finding *f)
+{
+    return step_after(m, f->step, -1);
+}
+
+int32_t ac_timed_call(const ac_module *m, const ac_timing_call *call, int32_t before)
+{
+    return step_after(m, call->function, before);
 }

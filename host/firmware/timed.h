@@ -31,6 +31,8 @@ int ac_board_time(ac_module *m, const ac_timed_how *how, ac_timed *out);
 /* The same for a program that is already there. */
 int ac_program_time(const ac_module *m, const char *path, const ac_timed_how *how, ac_timing *out);
 int32_t ac_timed_step(const ac_module *m, const ac_timing_finding *f);
+/* The step of call i of run, which follows step `before` (-1: none); -1: no step, or one that is inlined. */
+int32_t ac_timed_call(const ac_module *m, const ac_timing_call *call, int32_t before);
 /* timed_report.c */
 void ac_timed_text(const ac_module *m, const ac_timed *t, ac_sink *to);
 void ac_timed_json(const ac_module *m, const ac_timed *t, ac_sink *to);

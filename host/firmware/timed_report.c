@@ -57,6 +57,27 @@ void ac_timed_text(const ac_module *m, const ac_timed *x, ac_sink *to)
     put_findings(m, t, to);
 }
 
+/* Steps that are functions of their own, in the order of their calls. */
+static void put_steps(const ac_module *m, const ac_timing *t, ac_json *j)
+{
+    int32_t before = -1;
+    ac_json_arr(j, "steps");
+    for (int32_t i = 0; i < t->call.n; i++) {
+        const ac_timing_call *c = &t->call.item[i];
+        const int32_t step = ac_timed_call(m, c, before);
+        if (step < 0)
+            continue;
+        before = step;
+        ac_json_obj(j, NULL);
+        ac_json_int(j, "step", step);
+        ac_json_str(j, "op", m->call[step].op);
+        ac_json_int(j, "insns", c->insns);
+        ac_json_int_if(j, "cycles", c->cycles, t->has_cycles);
+        ac_json_end(j);
+    }
+    ac_json_end(j);
+}
+
 void ac_timed_json(const ac_module *m, const ac_timed *x, ac_sink *to)
 {
     const ac_timing *t = &x->time;
@@ -73,6 +94,7 @@ void ac_timed_json(const ac_module *m, const ac_timed *x, ac_sink *to)
     ac_json_bool(&j, "cycles_estimated", t->has_cycles && !t->from_manual);
     ac_json_int(&j, "wait_states", x->wait);
     ac_json_bool(&j, "constant_time", ac_timing_is_constant(t));
+    put_steps(m, t, &j);
     ac_json_arr(&j, "depends_on_data");
     for (int32_t i = 0; i < t->finding.n; i++) {
         const ac_timing_finding *f = &t->finding.item[i];

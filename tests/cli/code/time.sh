@@ -60,6 +60,15 @@ if have_arm; then
     expect 0 "\"insns\": $insns" "$arenac" prove "$m" -t cortex-m4 --time --name d --json
     grep -q '^#define D_CYCLES_MAX [0-9]*u .*flash: 2' d.h || fail "no cycles in the header"
     expect 0 'code of arm-none-eabi-gcc -Os' "$arenac" prove "$m" -t cortex-m4 --time --time-cc "arm-none-eabi-gcc -Os"
+    # steps add up to the run, less the beginning of NAME_run
+    "$arenac" prove "$m" -t cortex-m4 --time --json >steps.json && python3 - <<'END' || fail "steps"
+import json
+t = json.load(open("steps.json"))
+steps = t["steps"]
+assert [s["step"] for s in steps] == list(range(len(steps))) and len(steps) > 4, steps
+for key in "insns", "cycles":
+    assert 0 <= t[key] - sum(s[key] for s in steps) < 60 and all(s[key] > 0 for s in steps), (key, steps)
+END
     # pools round without a branch or a division that depends on data, at every level, as the reference does
     pools=$src/tests/cross/pools.ag
     "$arenac" run -q "$pools" -t generic --backend eval --random 3 --output-dir plain
