@@ -46,22 +46,24 @@ void ac_tile_pairs_step(ac_sink *to, const ac_tile *t)
         put_pairs_word(to, t, at);
 }
 
-/* Four taps from byte `at` of x: the row's words are widened once for all channels. */
+/* Four taps from byte `at` of x: its words are widened once for all channels. Loads in a row take a cycle each but the
+ * first; words of weights are widened in place once their odd channel has used them. */
 static void put_row_half(ac_sink *to, const ac_tile *t, int32_t at)
 {
-    const int32_t pairs = t->channels / 2;
+    const int words = (int)t->channels; /* two of each pair of channels */
     ac_putf(to, at ? "ldr r12, [r0, #4]\n" : "ldr r12, [r0], #8\n");
-    ac_put(to, "sxtb16 lr, r12, ror #8\nsxtb16 r12, r12\n");
-    for (int32_t p = pairs - 1; p >= 0; p--) {
-        const int even = (int)(4 + 2 * p);
-        if (p + at == 0)
-            ac_putf(to, "ldrd r8, r9, [r1], #%d\n", (int)(16 * pairs));
-        else
-            ac_putf(to, "ldrd r8, r9, [r1, #%d]\n", (int)(16 * p + 2 * at));
-        ac_putf(to, "sxtb16 r10, r8\nsxtb16 r11, r9\n");
-        ac_putf(to, "smlad r%d, r10, r12, r%d\nsmlad r%d, r8, r12, r%d\n", even, even, even + 1, even + 1);
-        ac_putf(to, "smlad r%d, r11, lr, r%d\nsmlad r%d, r9, lr, r%d\n", even, even, even + 1, even + 1);
+    for (int i = words - 1; i >= 0; i--) {
+        const int from = 16 * (i / 2) + 2 * (int)at + 4 * (i % 2);
+        ac_putf(to, i + at ? "ldr r%d, [r1, #%d]\n" : "ldr r%d, [r1], #%d\n", 8 + i, i + at ? from : 8 * words);
     }
+    ac_put(to, "sxtb16 lr, r12, ror #8\nsxtb16 r12, r12\n");
+    for (int odd = 1; odd >= 0; odd--)
+        for (int i = 0; i < words; i++) {
+            const int acc = 4 + i / 2 * 2 + odd;
+            if (!odd)
+                ac_putf(to, "sxtb16 r%d, r%d\n", 8 + i, 8 + i);
+            ac_putf(to, "smlad r%d, r%d, %s, r%d\n", acc, 8 + i, i % 2 ? "lr" : "r12", acc);
+        }
 }
 
 static void put_step(ac_sink *to, const ac_tile *t)
