@@ -65,14 +65,28 @@ static void bytes_shared(const ac_made *a, note_list *note)
                         plural(windows, " lies", "s lie")));
 }
 
+/* " in 3 strips of columns, 1,234 B of columns that two of them need in slower memory" */
+static const char *strips_text(const ac_made *a, const ac_lowered *low)
+{
+    ac_bytes kept = 0;
+    for (int32_t k = 0; k < low->arg.n; k++)
+        kept += low->arg.item[k].rest ? low->arg.item[k].bytes : 0;
+    if (!low->strips)
+        return "";
+    const char *text = ac_strf(a->cx->region, " in %d strips of columns", low->strips);
+    return kept ? ac_strf(a->cx->region, "%s, %s B of columns that two of them need in slower memory", text,
+                          ac_commas(a->cx, kept))
+                : text;
+}
+
 static void groups_of_steps(const ac_made *a, note_list *note)
 {
     const ac_planned *p = a->planned;
     for (int32_t s = 0; s < p->n_steps; s++)
         if (p->step[s]->chain)
             ac_push(a->cx->region, note,
-                    ac_strf(a->cx->region, "step %d works row by row, %s B between its operators: %s", s,
-                            ac_commas(a->cx, p->step[s]->scratch), p->step[s]->chain));
+                    ac_strf(a->cx->region, "step %d works row by row%s, %s B between its operators: %s", s,
+                            strips_text(a, p->step[s]), ac_commas(a->cx, p->step[s]->scratch), p->step[s]->chain));
 }
 
 /* ", 1,234 multiply-adds and results more (3.4 %), and no plan does with less" */

@@ -96,6 +96,7 @@ typedef struct ac_arg {
     bool fresh;        /* SCRATCH: every position (row, column or tile of them) reads only elements that it has
                         * written */
     bool over;         /* SCRATCH: may overlap a dying operand that has been read by then */
+    bool rest;         /* SCRATCH: it need not be in the first of several memories */
 } ac_arg;
 
 typedef struct ac_lowered {
@@ -129,6 +130,7 @@ typedef struct ac_lowered {
                              * say */
     int32_t variants;       /* the variants, of AC_VARIANT_WIDE .., that have an effect here */
     int32_t slower;         /* cost of a variant, in percent of the instructions without it */
+    int32_t strips;         /* of a group: the strips of columns that it works in, one after the other; 0: in rows */
     const char *chain;      /* of a group of steps (planner/graph/stripe_group.h): its operators; NULL: one node */
 } ac_lowered;
 
@@ -145,7 +147,9 @@ enum {
     /* With ROWS. WIDE: a row may read rows that it does not need, if that is faster. LINE_1: lines of one pixel are
      * gathered, which is slower and takes less scratch. */
     AC_VARIANT_WIDE = 4,
-    AC_VARIANT_LINE_1 = 8
+    AC_VARIANT_LINE_1 = 8,
+    /* With ROWS: sums over all rows and columns grow row by row, in scratch */
+    AC_VARIANT_SUMS = 16
 };
 
 #endif

@@ -171,7 +171,8 @@ static void choose(choice *x, int32_t u)
         return;
     if (use->window >= 0)
         try_slow(*x, u, true);
-    try_slow(*x, u, false);
+    if (!x->g->copies)
+        try_slow(*x, u, false);
 }
 
 static int by_cost(const void *a, const void *b)
@@ -267,6 +268,7 @@ bool ac_copies_solve(const ac_copies_problem *p, ac_region *region, ac_copies_pl
                 choice x = {.q = &q, .g = &p->group[g], .group = g, .from = k, .left = &left};
                 x.cost = c->states.item[k].cost;
                 x.cost.fused += p->group[g].fused;
+                x.cost.moved += p->group[g].moved;
                 x.bytes = p->group[g].bytes + c->states.item[k].bytes;
                 choose(&x, 0);
             }

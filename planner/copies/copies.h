@@ -44,6 +44,10 @@ typedef struct ac_copies_group {
     int32_t begin, end; /* steps begin <= s < end */
     ac_bytes bytes;     /* windows between its steps, and scratch */
     int32_t fused;      /* its steps; 0: one step as it is */
+    int64_t moved;      /* bytes that it moves in any case */
+    int32_t strips;     /* of columns, for the caller; 0: rows */
+    bool exact;         /* for the caller: bytes is not an estimate */
+    bool copies;        /* slow tensors are copied, never used in their place */
     ac_copies_use *use;
     ac_copies_save *save;
     int32_t n_uses, n_saves;

@@ -258,8 +258,9 @@ static void items(live *v)
             it->life = (ac_life){low->streamed && a == low->streamed_arg ? 0 : s,
                                  ac_slot_until(v->opt.slot, s) + 1}; /* the first row comes before step 0 */
             it->fixed = -1;
-            it->mem = v->opt.where ? ARENA : home;
-            it->mems = homes;
+            const bool rest = v->opt.where && low->arg.item[a].rest;
+            it->mem = v->opt.where && !rest ? ARENA : home;
+            it->mems = rest ? homes & ~(1u << ARENA) : homes;
             it->kind = AC_ITEM_SCRATCH;
         }
     }

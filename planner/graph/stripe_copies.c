@@ -14,7 +14,10 @@ enum {
     LONGEST = 48, /* steps of a group */
     STATES = 64,  /* of a cut */
     TRIES = 6,    /* packings, each for less than the one before */
-    SHARE = 8     /* of the steps that --effort allows */
+    SHARE = 8,    /* of the steps that --effort allows */
+    STRIPS = 8,   /* of columns, at most */
+    SHORT = 12,   /* steps of a group in strips */
+    ROUNDS = 40   /* estimates of strips that turn out too low */
 };
 
 typedef struct copies {
@@ -25,7 +28,8 @@ typedef struct copies {
     AC_VEC(ac_copies_tensor) tensor;
     AC_VEC(int32_t) id; /* by tensor: its id */
     AC_VEC(ac_copies_group) group;
-    int64_t **accessed; /* by step: bytes by argument of its rows form; NULL: not counted yet */
+    ac_stripe_strip *strip; /* of the group being estimated */
+    int64_t **accessed;     /* by step: bytes by argument of its rows form; NULL: not counted yet */
     int64_t work, most_work;
     ac_bytes capacity;
 } copies;
@@ -208,6 +212,95 @@ static ac_copies_group rows_of(copies *c, const ac_stripe_group *x, ac_region *t
     return g;
 }
 
+/* ------------------------------------------------------------------ strips of columns */
+
+/* The most columns of tensor i in a window of one of n strips; *sum: of all of them together. */
+static int64_t widest(const copies *c, const ac_stripe_group *x, int32_t i, int32_t n, int64_t *sum)
+{
+    const int32_t id = x->tensor[i]->id;
+    int64_t most = 0;
+    *sum = 0;
+    for (int32_t k = 0; k < n; k++) {
+        const int64_t w = c->strip[k].to[id] - c->strip[k].from[id];
+        most = w > most ? w : most;
+        *sum += w;
+    }
+    return most;
+}
+
+/* The bytes of the windows of a group: whole rows, or those of n strips. */
+static ac_bytes windows(const copies *c, const ac_stripe_group *x, int32_t n, ac_region *tmp)
+{
+    ac_bytes *bytes = AC_NEW_N(tmp, ac_bytes, x->n_args + 1), all = 0;
+    for (int32_t i = 0; i < x->s.n_tensors; i++) {
+        const ac_stripe_tensor *t = &x->s.tensor[i];
+        int64_t sum;
+        if (t->kind != AC_STRIPE_WINDOW || t->home != i || t->buf < 0)
+            continue;
+        const int64_t row = n ? widest(c, x, i, n, &sum) * x->tensor[i]->dim[3] : t->row;
+        const ac_bytes b = ac_dtype_size(x->tensor[i]->dtype, row * t->rows);
+        bytes[t->buf] = b > bytes[t->buf] ? b : bytes[t->buf];
+    }
+    for (int32_t k = 0; k < x->n_args; k++)
+        all += up(c, bytes[k]);
+    return all;
+}
+
+/* The group that `rows` is, in n strips of columns: all windows are there in any case. false: it cannot be. */
+static bool strips_of(copies *c, const ac_stripe_group *x, const ac_copies_group *rows, int32_t n, ac_region *tmp,
+                      ac_copies_group *g)
+{
+    int64_t stored;
+    for (int32_t s = x->begin; s < x->end; s++)
+        if (ac_stripe_form_of(&c->q->forms, s)->part.steps != ac_node_result(step_of(c, s)->node)->dim[1])
+            return false;
+    if (!ac_stripe_split(&c->q->forms, x->begin, x->end, n, c->strip, &stored))
+        return false;
+    *g = *rows;
+    g->use = AC_NEW_N(c->region, ac_copies_use, rows->n_uses + 1);
+    g->n_saves = 0;
+    g->strips = n;
+    g->moved = stored;
+    g->copies = true;
+    g->bytes = x->scratch - windows(c, x, 0, tmp) + windows(c, x, n, tmp);
+    for (int32_t k = 0; k < rows->n_uses; k++) {
+        const ac_copies_use *use = &rows->use[k];
+        g->use[k] = *use;
+        g->use[k].window = 0;
+        for (int32_t i = 0; i < x->s.n_tensors && !use->made; i++) {
+            int64_t sum;
+            if (c->index[ac_tensor_root(x->tensor[i])->id] != use->tensor)
+                continue;
+            widest(c, x, i, n, &sum);
+            g->use[k].copied = use->copied / x->tensor[i]->dim[2] * sum;
+        }
+        if (use->window < 0)
+            return false;
+    }
+    return true;
+}
+
+/* Adds the group in strips, as long as more of them take less. False: it fits in none. */
+static bool add_strips(copies *c, const ac_stripe_group *x, const ac_copies_group *rows, ac_region *tmp)
+{
+    bool fits = false;
+    ac_bytes least = x->scratch;
+    for (int32_t n = 2; n <= STRIPS && x->end - x->begin <= SHORT; n++) {
+        ac_copies_group g;
+        c->work += x->end - x->begin;
+        if (!strips_of(c, x, rows, n, tmp, &g))
+            break;
+        if (g.bytes > least - least / 16)
+            continue;
+        least = g.bytes;
+        if (g.bytes > c->capacity)
+            continue;
+        fits = true;
+        ac_push(c->region, &c->group, g);
+    }
+    return fits;
+}
+
 /* Adds steps begin to end - 1 as a group; false: longer ones need more than there is. */
 static bool add_group(copies *c, int32_t begin, int32_t end)
 {
@@ -225,6 +318,8 @@ static bool add_group(copies *c, int32_t begin, int32_t end)
         fits = g.bytes <= c->capacity;
         if (fits && !full)
             ac_push(c->region, &c->group, g);
+        if (!full)
+            fits |= add_strips(c, &x, &g, tmp);
     }
     ac_region_close(tmp);
     return fits;
@@ -233,9 +328,10 @@ static bool add_group(copies *c, int32_t begin, int32_t end)
 static int by_begin(const void *a, const void *b)
 {
     const ac_copies_group *x = a, *y = b;
-    return x->begin != y->begin ? (x->begin > y->begin) - (x->begin < y->begin)
-           : x->end != y->end   ? (x->end > y->end) - (x->end < y->end)
-                                : (x->fused > y->fused) - (x->fused < y->fused);
+    return x->begin != y->begin   ? (x->begin > y->begin) - (x->begin < y->begin)
+           : x->end != y->end     ? (x->end > y->end) - (x->end < y->end)
+           : x->fused != y->fused ? (x->fused > y->fused) - (x->fused < y->fused)
+                                  : (x->strips > y->strips) - (x->strips < y->strips);
 }
 
 /* Short groups first, so that a limit of work leaves out long ones. */
@@ -265,10 +361,33 @@ static ac_lowered *chosen(copies *c, const ac_copies_group *g, uint32_t copied)
         is_copied[c->id.item[g->use[k].tensor]] = copied >> k & 1;
     v->copied = is_copied;
     const ac_stripe_how how = {c->q->align, false};
-    if (v->target->firmware)
+    if (v->target->firmware && !g->strips)
         ac_stripe_refine(c->q, g->begin, g->end, how, INT64_MAX);
     ac_stripe_group x;
-    return ac_stripe_group_of(v, g->begin, g->end, how, v->region, &x) ? ac_stripe_lower(v, &x) : NULL;
+    const bool ok = g->strips ? ac_stripe_strips_of(v, g->begin, g->end, g->strips, how, v->region, &x)
+                              : ac_stripe_group_of(v, g->begin, g->end, how, v->region, &x);
+    return ok ? ac_stripe_lower(v, &x) : NULL;
+}
+
+/* Replaces the estimates of the chosen groups in strips by the bytes that these take; true: none takes more. */
+static bool settled(copies *c, const ac_copies_plan *plan)
+{
+    bool ok = true;
+    for (int32_t k = 0; k < plan->n_groups; k++) {
+        ac_copies_group *g = &c->group.item[plan->group[k]];
+        if (!g->strips || g->exact)
+            continue;
+        ac_region *tmp = ac_region_open(&c->cx->heap);
+        ac_stripe_group x;
+        const ac_stripe_how how = {c->q->align, false};
+        const ac_bytes bytes =
+            ac_stripe_strips_of(&c->q->forms, g->begin, g->end, g->strips, how, tmp, &x) ? x.scratch : INT64_MAX / 4;
+        ac_region_close(tmp);
+        ok &= bytes <= g->bytes;
+        g->bytes = bytes;
+        g->exact = true;
+    }
+    return ok;
 }
 
 /* The best plan whose tensors in the fast memory take at most `capacity`; *out NULL: none fits. */
@@ -279,8 +398,15 @@ static int plan_for(copies *c, const ac_plan_how *how, ac_planned *search, ac_by
                                        c->group.item, capacity,    STATES};
     ac_copies_plan plan;
     *out = NULL;
-    if (!ac_copies_solve(&problem, c->region, &plan))
-        return AC_OK;
+    for (int32_t round = 0;; round++) {
+        if (!ac_copies_solve(&problem, c->region, &plan))
+            return AC_OK;
+        if (settled(c, &plan))
+            break;
+        for (int32_t k = 0; k < c->group.n && round == ROUNDS; k++) /* no more of them */
+            if (c->group.item[k].strips && !c->group.item[k].exact)
+                c->group.item[k].bytes = INT64_MAX / 4;
+    }
     ac_planned *p = *out = ac_planned_from(c->cx, how, search, v->n_steps);
     ac_live_where *where = AC_NEW_N(p->region, ac_live_where, v->g->tensor.n + 1);
     for (int32_t i = 0; i < c->tensor.n; i++)
@@ -306,6 +432,7 @@ int ac_stripe_copies(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_pl
     copies c = {.cx = cx, .region = search->region, .capacity = most};
     c.q = ac_stripe_begin(cx, how, search->region, from, false);
     c.most_work = c.q->most_work;
+    c.strip = ac_stripe_strips_new(c.region, from->graph, STRIPS);
     c.accessed = AC_NEW_N(c.region, int64_t *, from->n_steps + 1);
     int32_t *pin = AC_NEW_N(c.region, int32_t, from->graph->tensor.n + 1);
     AC_TRY(pinned(cx, how, from, pin));
@@ -314,6 +441,7 @@ int ac_stripe_copies(ac_ctx *cx, const ac_plan_how *how, ac_planned *from, ac_pl
     for (int32_t i = 0; i < from->graph->tensor.n; i++)
         all[i] = true;
     c.q->forms.copied = all;
+    c.q->forms.sums = true;
     find_groups(&c);
     ac_bytes capacity = c.capacity;
     for (int32_t k = 0; k < TRIES; k++) {

@@ -78,15 +78,19 @@ const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step)
         [AC_STRIPE_WIDE] = AC_VARIANT_ROWS | AC_VARIANT_WIDE,
         [AC_STRIPE_LINE_1] = AC_VARIANT_ROWS | AC_VARIANT_LINE_1,
     };
-    const int32_t variant = VARIANT[v->way[step]];
+    const int32_t variant = VARIANT[v->way[step]] | (v->sums ? AC_VARIANT_SUMS : 0);
     ac_stripe_form *f = &v->form[v->way[step]][step];
     if (f->known)
         return f;
     f->known = true;
     const ac_diags before = v->cx->diags;
-    f->low = ac_lower_node(v->cx, v->region, v->step[step]->node, v->target, variant, v->exact);
+    const ac_node *n = v->strip ? ac_stripe_narrow(v, v->step[step]->node, f) : v->step[step]->node;
+    if (!n)
+        return f;
+    f->low = ac_lower_node(v->cx, v->region, n, v->target, variant, v->exact);
     ac_quietly(v->cx, before, f->low ? AC_OK : AC_FAIL);
-    f->ok = f->low && !f->low->fn->fails && ac_part_of(v->cx, v->region, f->low->fn, &f->part);
+    f->ok = f->low && !f->low->fn->fails && ac_part_of(v->cx, v->region, f->low->fn, &f->part) &&
+            (!v->strip || f->part.steps == ac_node_result(n)->dim[1]); /* columns of a block of rows are not together */
     return f;
 }
 
@@ -95,9 +99,35 @@ const ac_stripe_form *ac_stripe_form_of(ac_stripes *v, int32_t step)
 int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t)
 {
     for (int32_t i = 0; i < w->q->s.n_tensors; i++)
-        if (w->tensor[i] == t)
+        if (ac_stripe_is_same(w, w->tensor[i], t))
             return i;
     return -1;
+}
+
+/* Tensor t of a step, with all of its columns. */
+static ac_tensor *whole_of(const ac_stripe_work *w, ac_tensor *t)
+{
+    return w->v->strip ? w->v->g->tensor.item[t->id] : t;
+}
+
+/* The columns that the window of tensor i holds, given those of all rows. */
+static void set_columns(const ac_stripe_work *w, int32_t i)
+{
+    ac_stripe_tensor *t = &w->q->s.tensor[i];
+    const ac_stripe_strip *s = w->v->strip;
+    const int32_t id = w->tensor[i]->id;
+    t->column = (ac_stripe_columns){.all = t->row};
+    if (!s)
+        return;
+    const int64_t c = w->tensor[i]->dim[3], made = s->fresh[id] - s->from[id];
+    t->row = (s->to[id] - s->from[id]) * c;
+    t->column = (ac_stripe_columns){w->tensor[i]->dim[2] * c,
+                                    s->from[id] * c,
+                                    made * c,
+                                    (s->next[id] - s->from[id]) * c,
+                                    (s->to[id] - s->next[id]) * c,
+                                    -1,
+                                    s->pitch[id] * c};
 }
 
 bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const ac_tensor *t)
@@ -110,7 +140,7 @@ bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const 
 bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t)
 {
     for (int32_t i = 0; i < w->n_filled; i++)
-        if (t == w->tensor[i])
+        if (ac_stripe_is_same(w, t, w->tensor[i]))
             return true;
     return (w->q->s.streamed >= 0 && t == w->tensor[w->q->s.streamed]) ||
            ac_stripes_is_inner(w->v, w->q->begin, w->q->end, t);
@@ -174,7 +204,7 @@ static void filled_tensors(ac_stripe_work *w)
                 (w->v->made_at[t->id] >= w->q->begin && w->v->made_at[t->id] < w->q->end))
                 continue;
             const int32_t i = s->n_tensors++;
-            w->tensor[i] = t;
+            w->tensor[i] = whole_of(w, t);
             w->maker[i] = -1;
             s->tensor[i] = (ac_stripe_tensor){.kind = AC_STRIPE_WINDOW,
                                               .row = ac_tensor_count(t) / rows,
@@ -230,7 +260,7 @@ static bool made_tensors(ac_stripe_work *w)
                 continue;
             }
             const int64_t count = f->low->fn->buf.item[a].count;
-            w->tensor[s->n_tensors] = t;
+            w->tensor[s->n_tensors] = whole_of(w, t);
             w->maker[s->n_tensors] = k;
             w->maker_buf[s->n_tensors] = a;
             s->tensor[s->n_tensors] = (ac_stripe_tensor){.kind = AC_STRIPE_WHOLE,
@@ -242,6 +272,8 @@ static bool made_tensors(ac_stripe_work *w)
             s->n_tensors++;
         }
     }
+    for (int32_t i = 0; i < s->n_tensors; i++)
+        set_columns(w, i);
     return true;
 }
 
@@ -275,8 +307,10 @@ static bool joins(ac_stripe_work *w, int32_t k, int32_t u)
             ahead |= !f->part.pixel[a];
             continue;
         }
-        const ac_part *m = &ac_stripe_work_form(w, w->maker[i])->part;
-        if (m->late || !m->pixel[w->maker_buf[i]] || !f->part.pixel[a])
+        const ac_stripe_form *maker = ac_stripe_work_form(w, w->maker[i]);
+        const ac_part *m = &maker->part;
+        if (m->late || !m->pixel[w->maker_buf[i]] || !f->part.pixel[a] ||
+            ac_stripe_first_column(f, t) != ac_stripe_first_column(maker, t))
             return false;
     }
     w->refused |= ahead && w->strict;
@@ -333,7 +367,7 @@ static bool maker_in_rows(const ac_stripe_work *w, int32_t i)
 static bool is_operand(const ac_stripe_work *w, int32_t k, int32_t a, int32_t i)
 {
     const ac_lowered *low = ac_stripe_work_form(w, k)->low;
-    return ac_stripe_tensor_of(low, a) == w->tensor[i] && low->fn->buf.item[a].role == AC_BUF_IN;
+    return ac_stripe_is_same(w, ac_stripe_tensor_of(low, a), w->tensor[i]) && low->fn->buf.item[a].role == AC_BUF_IN;
 }
 
 static bool unit_reads(const ac_stripe_work *w, int32_t u, int32_t i)
@@ -360,7 +394,9 @@ int32_t ac_stripe_pixel_reader(const ac_stripe_work *w, int32_t i)
         for (int32_t a = 0; a < ac_stripe_work_form(w, k)->low->arg.n; a++) {
             if (!is_operand(w, k, a, i))
                 continue;
-            if (!reads_pixel(ac_stripe_work_form(w, k), a) || (reader >= 0 && reader != w->unit_of[k]))
+            const ac_stripe_form *f = ac_stripe_work_form(w, k);
+            if (!reads_pixel(f, a) || (reader >= 0 && reader != w->unit_of[k]) ||
+                (w->v->strip && f->low->fn->buf.item[a].count != w->q->s.tensor[i].row * f->part.steps))
                 return -1;
             reader = w->unit_of[k];
         }
@@ -383,11 +419,13 @@ static bool read_lines(ac_stripe_work *w, int32_t u, int32_t i, ac_stripe_read *
         for (int32_t a = 0; w->unit_of[k] == u && a < ac_stripe_work_form(w, k)->low->arg.n; a++) {
             if (!is_operand(w, k, a, i))
                 continue;
+            const ac_stripe_form *f = ac_stripe_work_form(w, k);
+            const int64_t own = w->v->strip ? f->low->fn->buf.item[a].count / rows : row;
             for (int64_t s = 0; s < n; s++) {
-                const ac_span e = ac_part_span(&ac_stripe_work_form(w, k)->part, a, s);
+                const ac_span e = ac_part_span(&f->part, a, s);
                 if (e.lo >= e.hi)
                     continue;
-                const int64_t hi = plain ? (e.hi + row - 1) / row : rows, lo = plain ? e.lo / row : 0;
+                const int64_t hi = plain ? (e.hi + own - 1) / own : rows, lo = plain ? e.lo / own : 0;
                 need[s] = hi > need[s] ? hi : need[s];
                 low[s] = lo < low[s] ? lo : low[s];
             }

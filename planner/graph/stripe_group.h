@@ -22,7 +22,17 @@ typedef struct ac_stripe_form {
     ac_lowered *low; /* rows outermost */
     ac_part part;
     bool known, ok;
+    const int32_t *narrow; /* in a strip: ids of the tensors that it reads or writes */
+    const int64_t *from;   /* ... the first column of each */
+    int32_t n_narrow;
 } ac_stripe_form;
+
+/* Some columns of a group's tensors, by tensor id: a strip computes columns fresh <= x < to, and its windows have
+ * columns from <= x < to; the next strip reads those from `next` on again (next == to: none). */
+typedef struct ac_stripe_strip {
+    int64_t *from, *fresh, *to, *next;
+    int64_t *pitch; /* the most columns that a strip leaves for the next one; 0: none */
+} ac_stripe_strip;
 
 /* A graph input that is streamed by rows: it has no place in the arena besides the window of the group that reads
  * it. */
@@ -51,7 +61,9 @@ typedef struct ac_stripes {
     int32_t *made_at;                     /* by tensor id: step, -1: none */
     bool *viewed;                         /* by tensor id: it is a view, or has one */
     ac_stripe_streamed streamed;
-    const bool *copied; /* by tensor id: groups copy its rows between its place and a window; NULL: none */
+    bool sums;                    /* sums over all rows may grow row by row */
+    const ac_stripe_strip *strip; /* NULL: all columns */
+    const bool *copied;           /* by tensor id: groups copy its rows between its place and a window; NULL: none */
 } ac_stripes;
 
 typedef struct ac_stripe_group {
@@ -63,7 +75,8 @@ typedef struct ac_stripe_group {
     ac_bytes scratch;      /* all windows, pixels and members' scratch, each rounded up to `align` */
     ac_tensor **in, **out; /* from outside; needed outside, or by the caller */
     int32_t n_in, n_out;
-    ac_tensor **tensor; /* by s.tensor */
+    ac_tensor **tensor;           /* by s.tensor */
+    struct ac_stripe_group *next; /* the strip of columns after this one, with the buffers of the first; NULL: none */
 } ac_stripe_group;
 
 /* `from` is packed; it and the region outlive everything made from v. */
@@ -78,6 +91,16 @@ bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const 
 /* false: some step has no rows, or waits for ever. */
 bool ac_stripe_group_of(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, ac_region *region,
                         ac_stripe_group *out);
+
+/* stripe_narrow.c: room for n strips of a group's columns, and the columns of each; *stored: the bytes of halos that
+ * they write and read in a run. false: some step cannot work on a part of its columns, or there are too few. */
+ac_stripe_strip *ac_stripe_strips_new(ac_region *region, const ac_graph *g, int32_t n);
+bool ac_stripe_split(const ac_stripes *v, int32_t begin, int32_t end, int32_t n, ac_stripe_strip *strip,
+                     int64_t *stored);
+/* stripe_strips.c: the group as strips of columns. All tensors from outside are copied. false: as above. */
+bool ac_stripe_strips_of(ac_stripes *v, int32_t begin, int32_t end, int32_t n, ac_stripe_how how, ac_region *region,
+                         ac_stripe_group *out);
+
 ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q); /* NULL: diagnostic */
 
 #endif

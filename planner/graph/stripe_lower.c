@@ -16,6 +16,7 @@ static int32_t param(ac_stripe_work *w, ac_buf buf, ac_arg arg)
 
 static int32_t tensor_param(ac_stripe_work *w, ac_tensor *t, ac_role role, const ac_buf *like)
 {
+    const int64_t count = w->v->strip ? ac_tensor_count(t) : like->count;
     ac_stripe_group *q = w->q;
     for (int32_t i = 0; i < q->n_args; i++)
         if (q->arg[i].kind == AC_ARG_TENSOR && q->arg[i].tensor == t) {
@@ -29,6 +30,7 @@ static int32_t tensor_param(ac_stripe_work *w, ac_tensor *t, ac_role role, const
         q->out[q->n_out++] = t;
     ac_buf buf = *like;
     buf.role = role;
+    buf.count = count;
     return param(w, buf, (ac_arg){.kind = AC_ARG_TENSOR, .tensor = t});
 }
 
@@ -175,10 +177,47 @@ static void outside_param(ac_stripe_work *w, int32_t i, const ac_buf *like)
                 tensor_param(w, w->tensor[i], s->unit[u].does == AC_STRIPE_FILLS ? AC_BUF_IN : AC_BUF_OUT, like);
 }
 
+/* Columns of tensor i that strips leave for the next ones. They need not be in the first memory. */
+static void halo_param(ac_stripe_work *w, int32_t i, const ac_buf *like)
+{
+    ac_stripe_tensor *t = &w->q->s.tensor[i];
+    if (t->column.halo + t->column.keeps == 0 || t->column.buf >= 0)
+        return;
+    ac_buf buf = *like;
+    buf.name = "halo";
+    buf.note = ac_strf(w->r, "columns of %s for the next strip", w->tensor[i]->name);
+    buf.role = AC_BUF_SCRATCH;
+    buf.count = t->column.pitch * w->tensor[i]->dim[1];
+    buf.align = (int32_t)ac_dtype_size(buf.dtype, 1);
+    t->column.buf = param(w, buf,
+                          (ac_arg){.kind = AC_ARG_SCRATCH,
+                                   .tensor = w->tensor[i],
+                                   .bytes = ac_dtype_size(buf.dtype, buf.count),
+                                   .rest = true});
+}
+
+/* Where the columns of buffer a begin in a row of tensor i's window. false: they are not used row by row. */
+static bool set_place(ac_stripe_work *w, ac_stripe_member *m, const ac_stripe_form *f, int32_t a, int32_t i)
+{
+    const ac_stripe_tensor *t = &w->q->s.tensor[i];
+    const ac_tensor *x = w->tensor[i];
+    if (!w->v->strip || t->kind == AC_STRIPE_PIXEL)
+        return true;
+    const int64_t own = f->low->fn->buf.item[a].count / x->dim[1];
+    const int64_t at = ac_stripe_first_column(f, x) * x->dim[3] - t->column.from;
+    if (own == t->row && !at)
+        return true;
+    m->row[a] = own;
+    m->at[a] = at;
+    return f->low->fn->buf.item[a].role == AC_BUF_IN ? f->part.col && f->part.pixel[a] && f->part.steps == x->dim[1]
+                                                     : ac_stripe_in_rows(&f->part, a);
+}
+
 bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
 {
+    bool placed = true;
     ac_stripe_group *q = w->q;
-    int32_t room = 3 + 2 * q->s.n_tensors;
+    int32_t room = 3 + 3 * q->s.n_tensors;
     q->tensor = w->tensor;
     for (int32_t k = 0; k < w->n; k++)
         room += ac_stripe_work_form(w, k)->low->fn->buf.n;
@@ -195,6 +234,8 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
             if (pass == 0) {
                 m->buf = AC_NEW_N(w->r, int32_t, low->fn->buf.n + 1);
                 m->tensor = AC_NEW_N(w->r, int32_t, low->fn->buf.n + 1);
+                m->row = AC_NEW_N(w->r, int64_t, low->fn->buf.n + 1);
+                m->at = AC_NEW_N(w->r, int64_t, low->fn->buf.n + 1);
             }
             for (int32_t a = 0; a < low->fn->buf.n; a++) {
                 const ac_buf *like = &low->fn->buf.item[a];
@@ -210,6 +251,8 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
                 else if (m->tensor[a] >= 0) {
                     m->buf[a] = made_param(w, i, like, align);
                     outside_param(w, i, like);
+                    halo_param(w, i, like);
+                    placed &= set_place(w, m, ac_stripe_work_form(w, k), a, i);
                 } else if (t)
                     m->buf[a] = tensor_param(w, t, like->role, like);
                 else if (kept)
@@ -225,7 +268,9 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
         if (pass == 0)
             q->s.n_bufs = q->n_args;
     }
-    return q->n_args <= AC_STRIPE_PARAMS;
+    for (int32_t i = 0; i < q->s.n_tensors; i++)
+        placed &= !w->v->strip || q->s.tensor[i].kind != AC_STRIPE_WHOLE;
+    return placed && q->n_args <= AC_STRIPE_PARAMS;
 }
 
 static ac_node *group_node(ac_stripes *v, const ac_stripe_group *q)
@@ -280,20 +325,29 @@ ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
     q->s.name = ac_internf(v->cx, "stripe_%d_%d", q->begin, q->end - 1);
     q->s.note = ac_strf(r, "steps %d to %d row by row -> %s", q->begin, q->end - 1,
                         q->n_out ? ac_tensor_str(v->cx, q->out[0]) : "");
+    for (const ac_stripe_group *x = q->next; x; x = x->next)
+        low->strips++;
+    low->strips += low->strips > 0;
+    if (low->strips)
+        q->s.note = ac_strf(r, "%s, in %d strips of columns", q->s.note, low->strips);
     for (int32_t s = q->begin; s < q->end; s++)
         low->macs += v->step[s]->macs;
     for (int32_t a = 0; a < q->n_args; a++) {
         ac_push(r, &low->arg, q->arg[a]);
-        if (q->arg[a].kind == AC_ARG_SCRATCH)
+        if (q->arg[a].kind == AC_ARG_SCRATCH && !q->arg[a].rest)
             low->scratch += ac_align_up(q->arg[a].bytes, 16);
     }
-    q->s.apart = v->target->firmware && !v->target->rvv;
-    q->s.word = ac_target_halves(v->target) ? 4 : 0;
-    q->s.moved = q->s.word || v->target->mve ? 16 : v->target->firmware ? 4 : 0;
-    q->s.copies = v->target->rvv;
-    low->fn = ac_loop_stripe(v->cx, r, &q->s);
+    AC_VEC(const ac_stripe *) strips = {0};
     int64_t *traffic = AC_NEW_N(r, int64_t, q->s.n_bufs + 1);
-    ac_stripe_traffic(&q->s, q->unit_of_tick, traffic, r);
+    for (ac_stripe_group *x = q; x; x = x->next) {
+        x->s.apart = v->target->firmware && !v->target->rvv;
+        x->s.word = ac_target_halves(v->target) ? 4 : 0;
+        x->s.moved = x->s.word || v->target->mve ? 16 : v->target->firmware ? 4 : 0;
+        x->s.copies = v->target->rvv;
+        ac_stripe_traffic(&x->s, x->unit_of_tick, traffic, r);
+        ac_push(r, &strips, &x->s);
+    }
+    low->fn = ac_loop_stripe(v->cx, r, strips.item, strips.n);
     low->traffic = traffic;
     return ac_loop_verify(v->cx, low->fn) == AC_OK ? low : NULL;
 }

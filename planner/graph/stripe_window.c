@@ -11,8 +11,11 @@ static void kinds(ac_stripe_work *w)
         const int32_t reader = ac_stripe_pixel_reader(w, i);
         if (reader >= 0) {
             t->kind = AC_STRIPE_PIXEL;
-            t->row = t->row * t->rows / (s->unit[reader].steps * s->member[s->unit[reader].member].part.cols);
+            const int64_t cols = s->member[s->unit[reader].member].part.cols;
+            t->row = t->row * t->rows / (s->unit[reader].steps * cols);
             t->rows = 1;
+            if (!w->v->strip) /* a step of the reader may be several rows */
+                t->column.all = t->row * cols;
         }
         if (w->maker[i] < 0)
             continue;
@@ -44,11 +47,11 @@ static int32_t operand_under(const ac_stripe_work *w, int32_t i)
         int32_t readers = 0;
         for (int32_t m = 0; m < w->n && o >= 0; m++)
             for (int32_t a = 0; a < ac_stripe_work_form(w, m)->low->arg.n; a++)
-                readers += ac_stripe_tensor_of(ac_stripe_work_form(w, m)->low, a) == w->tensor[o] &&
+                readers += ac_stripe_is_same(w, ac_stripe_tensor_of(ac_stripe_work_form(w, m)->low, a), w->tensor[o]) &&
                            ac_stripe_work_form(w, m)->low->fn->buf.item[a].role == AC_BUF_IN;
         if (o < 0 || w->maker[o] < 0 || ac_stripe_drains(w, o) || readers != 1 ||
             s->tensor[o].kind != AC_STRIPE_WINDOW || s->tensor[o].home != o || s->tensor[o].unit == s->tensor[i].unit ||
-            s->tensor[o].row != s->tensor[i].row)
+            s->tensor[o].row != s->tensor[i].row || s->tensor[o].column.halo || s->tensor[i].column.halo)
             continue;
         return o;
     }

@@ -30,10 +30,20 @@ static inline const ac_stripe_form *ac_stripe_work_form(const ac_stripe_work *w,
     return &w->v->form[w->v->way[s]][s];
 }
 
+/* True if both are the same tensor, maybe with some of its columns. */
+static inline bool ac_stripe_is_same(const ac_stripe_work *w, const ac_tensor *a, const ac_tensor *b)
+{
+    return a == b || (w->v->strip && a && b && a->id == b->id);
+}
+
 static inline ac_tensor *ac_stripe_tensor_of(const ac_lowered *low, int32_t a)
 {
     return a < low->arg.n && low->arg.item[a].kind == AC_ARG_TENSOR ? low->arg.item[a].tensor : NULL;
 }
+
+/* stripe_narrow.c: a step for the columns of v->strip; NULL: it cannot be split. */
+const ac_node *ac_stripe_narrow(const ac_stripes *v, const ac_node *n, ac_stripe_form *form);
+int64_t ac_stripe_first_column(const ac_stripe_form *f, const ac_tensor *t); /* of t, that the step works on */
 
 /* stripe_group.c */
 int32_t ac_stripe_find(const ac_stripe_work *w, const ac_tensor *t);  /* in ac_stripe.tensor; -1: made outside */

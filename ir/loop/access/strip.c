@@ -6,6 +6,7 @@
 
 typedef struct composer {
     const ac_stripe *s;
+    int32_t number; /* of the strip */
     ac_lb b;
     ac_x **map;    /* by member, by its instruction */
     ac_x *next;    /* by unit: the variable that counts its steps */
@@ -85,6 +86,9 @@ static ac_x address(composer *c, const ac_stripe_member *m, int32_t buf, ac_x in
     if (t < 0 || c->s->tensor[t].kind == AC_STRIPE_WHOLE)
         return index;
     const ac_stripe_tensor *x = &c->s->tensor[t];
+    if (x->kind == AC_STRIPE_WINDOW && m->row[buf]) /* fewer columns */
+        index = ac_lb_add(
+            b, index, ac_lb_add(b, ac_lb_mul(b, c->row, ac_lb_i32(b, x->row - m->row[buf])), ac_lb_i32(b, m->at[buf])));
     if (x->kind == AC_STRIPE_WINDOW)
         return c->base[t] ? ac_lb_sub(b, index, c->base[t]) : index;
     ac_x pixel = ac_lb_add(b, ac_lb_mul(b, c->row, ac_lb_i32(b, m->part.cols)), c->col);
@@ -259,7 +263,7 @@ static bool is_idle(const ac_stripe *s, int32_t unit)
 }
 
 /* The pixels that unit `number` copies before it works on a column. */
-static void copied_pixels(composer *c, int32_t number, int64_t cols)
+static void copied_pixels(composer *c, int32_t number)
 {
     ac_lb *b = &c->b;
     for (int32_t u = 0; u < number; u++) {
@@ -267,7 +271,10 @@ static void copied_pixels(composer *c, int32_t number, int64_t cols)
         if (x->does != AC_STRIPE_FILLS || x->reader != number)
             continue;
         const ac_stripe_tensor *t = &c->s->tensor[x->copied];
-        const ac_x size = ac_lb_i32(b, t->row), pixel = ac_lb_add(b, ac_lb_mul(b, c->row, ac_lb_i32(b, cols)), c->col);
+        const ac_x size = ac_lb_i32(b, t->row);
+        ac_x pixel = ac_lb_add(b, ac_lb_mul(b, c->row, ac_lb_i32(b, t->column.all / t->row)), c->col);
+        if (t->column.from)
+            pixel = ac_lb_add(b, pixel, ac_lb_i32(b, t->column.from / t->row));
         move(c, t->buf, ac_lb_i32(b, 0), x->outside, ac_lb_mul(b, pixel, size), size, t->row);
     }
 }
@@ -279,7 +286,7 @@ static void columns(composer *c, const ac_stripe_unit *u)
         copy(c, m, c->s->member[m].part.row + 1, c->s->member[m].part.col);
     const ac_part *head = &c->s->member[u->member].part;
     c->col = ac_lb_for_n(b, head->fn->code.item[head->col].name, head->cols);
-    copied_pixels(c, (int32_t)(u - c->s->unit), head->cols);
+    copied_pixels(c, (int32_t)(u - c->s->unit));
     for (int32_t m = u->member; m < u->member + u->n_members; m++) {
         const ac_part *p = &c->s->member[m].part;
         c->map[m][p->col] = counter(c, p->fn, p->col, c->col);
@@ -288,17 +295,51 @@ static void columns(composer *c, const ac_stripe_unit *u)
     ac_lb_end(b);
 }
 
+/* Element `at` of the current row in the window of tensor t. */
+static ac_x in_window(composer *c, int32_t t, int64_t at)
+{
+    ac_lb *b = &c->b;
+    ac_x row = ac_lb_mul(b, c->row, ac_lb_i32(b, c->s->tensor[t].row));
+    if (at)
+        row = ac_lb_add(b, row, ac_lb_i32(b, at));
+    return c->base[t] ? ac_lb_sub(b, row, c->base[t]) : row;
+}
+
 /* The row that a unit without members copies, between its place outside and the window. */
 static void copied_row(composer *c, const ac_stripe_unit *u)
 {
     ac_lb *b = &c->b;
     const ac_stripe_tensor *x = &c->s->tensor[u->copied];
-    const ac_x all = ac_lb_mul(b, c->row, ac_lb_i32(b, x->row));
-    const ac_x part = c->base[u->copied] ? ac_lb_sub(b, all, c->base[u->copied]) : all;
+    const ac_stripe_columns *k = &x->column;
+    const int64_t n = x->row - k->halo;
+    ac_x all = ac_lb_mul(b, c->row, ac_lb_i32(b, k->all));
+    if (k->from + k->halo)
+        all = ac_lb_add(b, all, ac_lb_i32(b, k->from + k->halo));
+    const ac_x part = in_window(c, u->copied, k->halo);
     if (u->does == AC_STRIPE_FILLS)
-        move(c, x->buf, part, u->outside, all, ac_lb_i32(b, x->row), x->row);
+        move(c, x->buf, part, u->outside, all, ac_lb_i32(b, n), n);
     else
-        move(c, u->outside, all, x->buf, part, ac_lb_i32(b, x->row), x->row);
+        move(c, u->outside, all, x->buf, part, ac_lb_i32(b, n), n);
+}
+
+/* Halos of the row that unit `number` computes: before, it fetches those of an earlier strip; afterwards it stores
+ * those of the next one. */
+static void halos(composer *c, int32_t number, bool before)
+{
+    ac_lb *b = &c->b;
+    for (int32_t t = 0; t < c->s->n_tensors; t++) {
+        const ac_stripe_tensor *x = &c->s->tensor[t];
+        const ac_stripe_columns *k = &x->column;
+        const int64_t n = before ? k->halo : k->keeps;
+        if (x->unit != number || !n)
+            continue;
+        const ac_x stored = ac_lb_mul(b, c->row, ac_lb_i32(b, k->pitch));
+        const ac_x part = in_window(c, t, before ? 0 : k->kept);
+        if (before)
+            move(c, x->buf, part, k->buf, stored, ac_lb_i32(b, n), n);
+        else
+            move(c, k->buf, stored, x->buf, part, ac_lb_i32(b, n), n);
+    }
 }
 
 static void compute(composer *c, const ac_stripe_unit *u)
@@ -309,8 +350,11 @@ static void compute(composer *c, const ac_stripe_unit *u)
         const ac_part *p = &s->member[m].part;
         c->map[m][p->row] = counter(c, p->fn, p->row, c->row);
     }
+    const char *name = s->member[u->member].part.fn->name; /* of a function in C */
+    if (s->apart && c->number)
+        name = ac_strf(b->region, "%s_strip_%d", name, c->number);
     if (s->apart)
-        ac_lb_for(b, s->member[u->member].part.fn->name, ac_lb_i32(b, 0), ac_lb_i32(b, 1), 1, AC_MARK_APART);
+        ac_lb_for(b, name, ac_lb_i32(b, 0), ac_lb_i32(b, 1), 1, AC_MARK_APART);
     if (s->member[u->member].part.col)
         columns(c, u);
     else
@@ -337,10 +381,13 @@ static void step(composer *c, int32_t number)
     for (int32_t t = 0; t < s->n_tensors; t++)
         if (s->tensor[t].kind == AC_STRIPE_WINDOW)
             set_base(c, number, t);
-    if (u->does == AC_STRIPE_COMPUTES)
+    if (u->does == AC_STRIPE_COMPUTES) {
+        halos(c, number, true);
         compute(c, u);
-    else
+        halos(c, number, false);
+    } else {
         copied_row(c, u);
+    }
     become(c, c->next[number], ac_lb_add(&c->b, c->row, ac_lb_i32(&c->b, 1)));
 }
 
@@ -421,21 +468,15 @@ static void before_rows(composer *c, int32_t m)
     }
 }
 
-ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
+/* The code of one strip. */
+static void strip(composer *c, const ac_stripe *s, ac_region *tmp)
 {
-    ac_region *tmp = ac_region_open(&cx->heap);
-    composer *c = AC_NEW(region, composer);
     ac_lb *b = &c->b;
     c->s = s;
     c->map = AC_NEW_N(tmp, ac_x *, s->n_members);
     c->next = AC_NEW_N(tmp, ac_x, s->n_units);
     c->first = AC_NEW_N(tmp, ac_x, s->n_tensors + 1);
     c->base = AC_NEW_N(tmp, ac_x, s->n_tensors + 1);
-    ac_lb_open(b, region, s->name, s->note);
-    for (int32_t i = 0; i < s->n_bufs; i++)
-        ac_lb_buf(b, s->buf[i].name, s->buf[i].dtype, s->buf[i].count, s->buf[i].role, s->buf[i].align, s->buf[i].note);
-    if (s->streamed >= 0)
-        c->part = ac_lb_load(b, s->part_buf, ac_lb_i32(b, 0), 1);
     for (int32_t m = 0; m < s->n_members; m++) {
         c->map[m] = AC_NEW_N(tmp, ac_x, s->member[m].part.fn->code.n + 1);
         before_rows(c, m);
@@ -474,6 +515,22 @@ ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s)
     ac_lb_end(b);
     if (s->streamed >= 0)
         close_row(c);
+}
+
+ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *const *s, int32_t n)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    composer *c = AC_NEW(region, composer);
+    ac_lb *b = &c->b;
+    ac_lb_open(b, region, s[0]->name, s[0]->note);
+    for (int32_t i = 0; i < s[0]->n_bufs; i++) {
+        const ac_buf *x = &s[0]->buf[i];
+        ac_lb_buf(b, x->name, x->dtype, x->count, x->role, x->align, x->note);
+    }
+    if (s[0]->streamed >= 0)
+        c->part = ac_lb_load(b, s[0]->part_buf, ac_lb_i32(b, 0), 1);
+    for (c->number = 0; c->number < n; c->number++)
+        strip(c, s[c->number], tmp);
     ac_loop_fn *fn = ac_lb_close(b);
     ac_region_close(tmp);
     return fn;

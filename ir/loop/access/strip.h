@@ -19,6 +19,10 @@
  * of a result to their place outside. So units that compute touch only windows, and each row is moved once. A tensor
  * that only one unit reads, pixel by pixel, is copied by that unit: one pixel before each column.
  *
+ * Several *strips* of columns may run one after the other in the same function. Each is a group of its own whose
+ * windows hold only some columns of the rows. Columns that the next strip reads as well (a *halo*) are stored in a
+ * buffer when a row is computed, and come back from there before the next strip computes the rest of that row.
+ *
  * A tensor may be *streamed*: no unit computes it, and the caller passes its rows one by one. The function is then
  * called once for each of them, after the caller has written the row into the last place of its window; counters are
  * stored in a buffer between calls.
@@ -42,10 +46,21 @@ typedef enum ac_stripe_kind {
     AC_STRIPE_PIXEL   /* `row` elements: one column, used up inside the unit */
 } ac_stripe_kind;
 
+/* The columns of a row that a window holds, in elements */
+typedef struct ac_stripe_columns {
+    int64_t all;         /* of a row outside of the group; of a step of the unit that copies pixels */
+    int64_t from;        /* the window's first one, in that row */
+    int64_t halo;        /* at the window's beginning: an earlier strip has computed them */
+    int64_t kept, keeps; /* the next strip reads so many of the window's row, from element `kept` on */
+    int32_t buf;         /* has the halos of all rows; used if halo or keeps are above 0 */
+    int64_t pitch;       /* of a row in it */
+} ac_stripe_columns;
+
 typedef struct ac_stripe_tensor {
     ac_stripe_kind kind;
     int32_t unit; /* that makes it; -1: from outside */
     int64_t row, rows;
+    ac_stripe_columns column;
     int32_t buf;   /* of the new function */
     int32_t home;  /* the tensor whose window holds it: itself, or an operand that it overwrites element by element */
     int32_t mate;  /* the tensor whose window shares the room from the other end; -1: none. Only for homes */
@@ -81,6 +96,9 @@ typedef struct ac_stripe_member {
     ac_part part;
     int32_t *buf;    /* by its buffer: buffer of the new function */
     int32_t *tensor; /* by its buffer: ac_stripe.tensor, or -1: whole */
+    int64_t *row;    /* by its buffer: elements of a row, if it has fewer columns than the window; 0: as many. It is
+                      * then used only in row s of step s */
+    int64_t *at;     /* ... where they begin in the window's row */
 } ac_stripe_member;
 
 typedef struct ac_stripe {
@@ -103,7 +121,8 @@ typedef struct ac_stripe {
     int32_t word, moved;         /* rows move by `moved` bytes in an iteration, by `word` bytes in one; 0: elements */
 } ac_stripe;
 
-ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *s);
+/* n strips, one after the other; name, note and buffers are those of the first. */
+ac_loop_fn *ac_loop_stripe(ac_ctx *cx, ac_region *region, const ac_stripe *const *s, int32_t n);
 
 /* Computes the execution order of the new function, and its buffer sizes. unit[tick] (room for the sum of all limits);
  * Sets the rows of windows, ticks, early and burst. false: a unit waits forever. */

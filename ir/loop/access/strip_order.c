@@ -280,7 +280,7 @@ int64_t ac_stripe_copied(const ac_stripe *s, int32_t unit)
     if (u->does == AC_STRIPE_COMPUTES)
         return 0;
     if (!u->reader)
-        return u->limit * s->tensor[u->copied].row;
+        return u->limit * (s->tensor[u->copied].row - s->tensor[u->copied].column.halo);
     const ac_stripe_unit *by = &s->unit[u->reader];
     return by->limit * s->member[by->member].part.cols * s->tensor[u->copied].row;
 }
@@ -303,6 +303,14 @@ void ac_stripe_traffic(const ac_stripe *s, const int32_t *unit, int64_t *bytes, 
         const double moved = (double)ac_stripe_copied(s, u);
         add_bytes(s, bytes, s->tensor[x->copied].buf, moved);
         add_bytes(s, bytes, x->outside, moved);
+    }
+    for (int32_t t = 0; t < s->n_tensors; t++) {
+        const ac_stripe_columns *k = &s->tensor[t].column;
+        if (k->halo + k->keeps == 0)
+            continue;
+        const double moved = (double)(s->unit[s->tensor[t].unit].limit * (k->halo + k->keeps));
+        add_bytes(s, bytes, s->tensor[t].buf, moved);
+        add_bytes(s, bytes, k->buf, moved);
     }
     run r = begin(s, tmp);
     int64_t *first = AC_NEW_N(tmp, int64_t, s->n_tensors + 1);

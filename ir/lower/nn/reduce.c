@@ -400,6 +400,39 @@ static int32_t lanes_of(const ac_lower *L, const reduction *r)
     return a < b ? a : b;
 }
 
+/* True if all rows and columns of an image are reduced, and sums of all channels may grow together. */
+static bool grows(const ac_lower *L, const reduction *r)
+{
+    return L->variant & AC_VARIANT_ROWS && L->variant & AC_VARIANT_SUMS && !r->mapped && r->in->rank == 4 &&
+           r->in->dim[0] == 1 && r->in->dim[1] > 1 && r->mask == (1u << 1 | 1u << 2) && !L->node->n_fused;
+}
+
+/* Row by row: an accumulator for each channel. */
+static int grow(ac_lower *L, reduction *r)
+{
+    ac_lb *b = &L->b;
+    const int64_t channels = r->in->dim[3];
+    const int32_t acc = ac_lo_scratch(L, "acc", r->acc, channels);
+    ac_x c = ac_lb_for_n(b, "c", channels);
+    ac_lb_store(b, acc, c, start(L, r));
+    ac_lb_end(b);
+    r->idx[0] = ac_lb_i32(b, 0);
+    r->idx[1] = ac_lb_for_n(b, "y", r->in->dim[1]);
+    r->idx[2] = ac_lb_for_n(b, "x", r->in->dim[2]);
+    r->idx[3] = c = ac_lb_for_n(b, "c", channels);
+    const ac_x v = element(L, r, 1);
+    if (v)
+        ac_lb_store(b, acc, c, next(L, r, ac_lb_load(b, acc, c, 1), v));
+    for (int32_t k = 0; k < 3; k++)
+        ac_lb_end(b);
+    r->idx[3] = c = ac_lb_for_n(b, "c", channels);
+    ac_x idx[AC_MAX_RANK];
+    result_index(L, r, idx);
+    put(L, r, finish(L, r, ac_lb_load(b, acc, c, 1)), idx, 1);
+    ac_lb_end(b);
+    return L->refused ? AC_FAIL : AC_OK;
+}
+
 int ac_lo_reduce(ac_lower *L)
 {
     static const char *const name[AC_MAX_RANK] = {"i0", "i1", "i2", "i3", "i4", "i5", "i6", "i7"};
@@ -428,6 +461,8 @@ int ac_lo_reduce(ac_lower *L)
     }
     if (warps_fit(L, &r))
         return warps(L, &r);
+    if (grows(L, &r))
+        return grow(L, &r);
     ac_tensor joined;
     join(L, &r, &joined);
     const int32_t last = in->rank - 1;

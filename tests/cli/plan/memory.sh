@@ -100,7 +100,7 @@ crossing() {
 }
 
 # Rows of tensors in slow memory are copied through windows: each byte crosses once or a few times, and results stay
-for limit in 512:16128 1K:4032; do
+for limit in 512:9072 1K:4032; do
     set -- --align 4 --mem "fast:${limit%:*},fast" --mem slow:1M,slow --stripe auto
     ran "copies through ${limit%:*}" dsnet_int8 "$@"
     ran "copies through ${limit%:*}, evaluated" dsnet_int8 --backend eval "$@"

@@ -17,7 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int groups, planted, overlaid, paired, streamed, filled, drained;
+static int groups, planted, overlaid, paired, streamed, filled, drained, split;
 
 static void fill(ac_dtype d, int64_t count, void *to)
 {
@@ -197,9 +197,14 @@ static void check_traffic(ac_stripes *v, const ac_stripe_group *q, const ac_lowe
 {
     uint8_t *watch = AC_NEW_N(v->cx->region, uint8_t, low->fn->buf.n + 1);
     int64_t *bytes = AC_NEW_N(v->cx->region, int64_t, low->fn->buf.n + 1);
-    for (int32_t u = 0; u < q->s.n_units; u++)
-        if (q->s.unit[u].does != AC_STRIPE_COMPUTES)
-            watch[q->s.unit[u].outside] = AC_WATCH_READS | AC_WATCH_WRITES;
+    for (; q; q = q->next) {
+        for (int32_t u = 0; u < q->s.n_units; u++)
+            if (q->s.unit[u].does != AC_STRIPE_COMPUTES)
+                watch[q->s.unit[u].outside] = AC_WATCH_READS | AC_WATCH_WRITES;
+        for (int32_t t = 0; t < q->s.n_tensors; t++)
+            if (q->s.tensor[t].column.halo + q->s.tensor[t].column.keeps)
+                watch[q->s.tensor[t].column.buf] = AC_WATCH_READS | AC_WATCH_WRITES;
+    }
     const ac_walk walk = {.fn = low->fn, .watch = watch, .one = add_one, .many = add_many, .user = bytes};
     MUST(ac_loop_walk(v->cx, &walk));
     for (int32_t a = 0; a < low->arg.n; a++)
@@ -215,15 +220,18 @@ static void check_group(ac_stripes *v, int32_t begin, int32_t end, const ac_stri
     ac_bytes alone = 0;
     bool *all = AC_NEW_N(v->cx->region, bool, v->g->tensor.n + 1);
     memset(all, 1, (size_t)v->g->tensor.n * sizeof *all);
-    for (int pass = 0; pass < 5; pass++) { /* with copies no pairs */
-        const bool pairs = pass % 2, by_rows = pass / 2 == 1, by_copies = pass / 2 == 2;
+    for (int pass = 0; pass < 7; pass++) { /* with copies no pairs */
+        const int strips = pass >= 5 ? pass - 3 : 0;
+        const bool pairs = pass % 2 && !strips, by_rows = pass / 2 == 1, by_copies = pass >= 4;
         const ac_stripe_how how = {1, pairs};
         if (by_rows && (!input || begin > input->first || end <= input->last))
             continue;
         v->streamed = by_rows ? *input : (ac_stripe_streamed){0};
         v->copied = by_copies ? all : NULL;
-        if (!ac_stripe_group_of(v, begin, end, how, v->cx->region, &q) || (pairs && q.scratch >= alone))
+        if (strips ? !ac_stripe_strips_of(v, begin, end, strips, how, v->cx->region, &q)
+                   : !ac_stripe_group_of(v, begin, end, how, v->cx->region, &q) || (pairs && q.scratch >= alone))
             continue;
+        split += strips > 0;
         streamed += by_rows;
         for (int32_t u = 0; u < q.s.n_units; u++) {
             filled += q.s.unit[u].does == AC_STRIPE_FILLS;
@@ -235,7 +243,7 @@ static void check_group(ac_stripes *v, int32_t begin, int32_t end, const ac_stri
         CHECK(low && run(v->cx, low, value, own) && same(&q, value, own));
         if (by_copies && low)
             check_traffic(v, &q, low);
-        if (plant && low)
+        if (plant && low && !strips)
             shorten(v->cx, v, &q, value, own);
     }
 }
@@ -500,9 +508,9 @@ int main(int argc, char **argv)
     for (long k = 0; k < graphs; k++)
         test_random((uint64_t)(first + k), k % 3 ? "generic" : "x86-64-v3");
     CHECK(graphs < 100 || (groups > 500 && planted > 200 && paired > 20 && streamed > 100 && overlaid > 10 &&
-                           filled > 500 && drained > 500));
+                           filled > 500 && drained > 500 && split > 50));
     printf("%d groups, %d windows with a row less (%d in pairs), %d inputs by rows, %d results over their input, "
-           "%d tensors copied in and %d out\n",
-           groups, planted, paired, streamed, overlaid, filled, drained);
+           "%d tensors copied in and %d out, %d groups in strips\n",
+           groups, planted, paired, streamed, overlaid, filled, drained, split);
     return check_done();
 }
