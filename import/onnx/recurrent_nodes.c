@@ -21,7 +21,7 @@ typedef struct cell {
     bool reverse;       /* the only direction is the backward one */
     const char *act[6]; /* three for each direction */
     double alpha[6], beta[6];
-    double clip;        /* of what goes into an activation; 0: none */
+    double clip;        /* of what enters a gate; 0: none */
     bool coupled;       /* LSTM: the forget gate is 1 - the input gate */
     ac_tensor *lengths; /* i32 [B,1]: of the sequences, if they differ; else NULL */
     ac_tensor *count;   /* the valid number of steps; NULL: all are */
@@ -51,18 +51,14 @@ static ac_tensor *positive_part(cell *c, ac_tensor *x, ac_tensor *over, double f
     return in[0] && over ? ac_make_op(&c->n->b, AC_OP_SELECT, in, 3, NULL, AC_NONE) : NULL;
 }
 
-/* Activation k of the list; x is clipped before. */
-static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
+/* Activation k of the list. */
+static ac_tensor *squash(cell *c, const char *const *act, ac_tensor *x)
 {
     ac_onx_node *n = c->n;
     const char *name = *act;
     const double a = c->alpha[act - c->act], b = c->beta[act - c->act];
     if (!x)
         return NULL;
-    if (c->clip > 0) {
-        ac_tensor *most = number(c, c->clip);
-        x = MIN(MAX(x, number(c, -c->clip)), most);
-    }
     if (!strcmp(name, "Sigmoid"))
         return OP1(LOGISTIC, x);
     if (!strcmp(name, "Tanh"))
@@ -159,6 +155,15 @@ typedef struct direction {
     const char *const *act;
 } direction;
 
+/* The same, of x within the bounds of `clip`. */
+static ac_tensor *activate(cell *c, const char *const *act, ac_tensor *x)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *most = c->clip > 0 ? number(c, c->clip) : NULL;
+    return squash(c, act, x && most ? MIN(MAX(x, number(c, -c->clip)), most) : x);
+}
+
+/* `clip` bounds what enters gates, and not the cell, as in ONNX Runtime. */
 static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, ac_tensor **s)
 {
     ac_onx_node *n = c->n;
@@ -176,7 +181,7 @@ static void lstm_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h, 
     if (d->peep)
         o = ADD(o, MUL(ac_make_slice(&n->b, d->peep, 0, c->h, c->h), *s));
     o = activate(c, &d->act[0], o);
-    *h = MUL(o, activate(c, &d->act[2], *s));
+    *h = MUL(o, squash(c, &d->act[2], *s));
 }
 
 static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)

@@ -289,6 +289,14 @@ def quantised(case, f, u8, i8, sc, r, In):
     case("ConvInteger", [In(u8(1, 64, 6, 6)), u8(4, 64, 3, 3), z8(), z8()], tolerance=0, domain="", tag="long")
     case("ConvInteger", [In(u8(1, 64, 6, 6)), In(u8(8, 32, 3, 3)), z8()], {"group": 2, "strides": [2, 2]}, tolerance=0,
          domain="", tag="group")
+    # clip bounds gates and not the cell; lengths, layouts of one direction and of two
+    for op, gates in ("LSTM", 4), ("GRU", 3), ("RNN", 1):
+        for d in 1, 2:
+            first = [In(f(6, 2, 3)), f(d, gates * 4, 3), f(d, gates * 4, 4), f(d, 2 * gates * 4),
+                     In(np.array([4, 6], np.int32)), In(f(d, 2, 4))]
+            cell = [In(2 * f(d, 2, 4)), f(d, 12)] if op == "LSTM" else []
+            case(op, first + cell, {"hidden_size": 4, "clip": 0.6, "direction": ["reverse", "bidirectional"][d - 1]},
+                 3 if cell else 2, domain="", tag="clip%d" % d)
     # a kernel that is shorter than the stride, along one dimension or all
     for how in "SAME_UPPER", "SAME_LOWER":
         for k, more in ([1, 2], {}), ([3, 1], {"output_padding": [0, 1]}), ([1, 1], {"dilations": [2, 1]}):
