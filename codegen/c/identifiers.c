@@ -36,23 +36,29 @@ bool ac_c_reserved(const char *word)
 }
 
 /* A header of a model must not be called like one of these: #include <time.h> finds the model's time.h if its folder is
- * given with -I. Headers of C, POSIX, Windows and Arduino, and of intrinsics. */
+ * given with -I. Headers of C, POSIX, Windows and Arduino, of intrinsics, and those that they include by such a name. */
 static const char *const HEADERS[] = {
     // clang-format off
-    "aio", "alloca", "Arduino", "arm_acle", "arm_mve", "arm_neon", "assert", "byteswap", "complex", "conio", "cpio",
-    "ctype", "cuda", "direct", "dirent", "dlfcn", "elf", "emmintrin", "endian", "err", "errno", "error", "fcntl",
-    "features", "fenv", "float", "fnmatch", "fts", "ftw", "getopt", "glob", "grp", "iconv", "immintrin", "inttypes",
-    "io", "iso646", "langinfo", "libgen", "libintl", "limits", "link", "locale", "malloc", "math", "memory", "monetary",
-    "mqueue", "netdb", "poll", "process", "pthread", "pty", "pwd", "regex", "resolv", "riscv_vector", "sched", "search",
-    "semaphore", "setjmp", "signal", "smmintrin", "spawn", "stab", "stdalign", "stdarg", "stdatomic", "stdbit",
-    "stdbool", "stdckdint", "stddef", "stdint", "stdio", "stdlib", "stdnoreturn", "string", "strings", "syscall",
-    "sysexits", "syslog", "tar", "termios", "tgmath", "threads", "time", "uchar", "ucontext", "ulimit", "unistd",
-    "utime", "utmp", "values", "wchar", "wctype", "windows", "wordexp",
+    "_ansi", "_newlib_version", "aio", "alloca", "Arduino", "arm_acle", "arm_bf16", "arm_cde", "arm_cmse",
+    "arm_fp16", "arm_mve", "arm_mve_types", "arm_neon", "arm_sve", "arm_vector_types", "assert", "byteswap",
+    "complex", "conio", "cpio", "ctype", "cuda", "direct", "dirent", "dlfcn", "elf", "endian", "err", "errno",
+    "error", "fcntl", "features", "fenv", "float", "fnmatch", "fts", "ftw", "getopt", "glob", "grp", "iconv",
+    "inttypes", "io", "iso646", "langinfo", "libgen", "libintl", "limits", "link", "locale", "malloc", "math",
+    "memory", "mm_malloc", "monetary", "mqueue", "netdb", "newlib", "poll", "process", "pthread", "pty", "pwd",
+    "regex", "resolv", "riscv_vector", "sched", "search", "semaphore", "setjmp", "signal", "spawn", "stab",
+    "stdalign", "stdarg", "stdatomic", "stdbit", "stdbool", "stdckdint", "stddef", "stdint", "stdio", "stdlib",
+    "stdnoreturn", "string", "strings", "syscall", "syslimits", "sysexits", "syslog", "tar", "termios", "tgmath",
+    "threads", "time", "uchar", "ucontext", "ulimit", "unistd", "utime", "utmp", "values", "wchar", "wctype",
+    "windows", "wordexp",
     // clang-format on
 };
 
 bool ac_c_is_header(const char *stem)
 {
+    static const char INTRINSICS[] = "intrin"; /* x86: a hundred of them, which include each other */
+    const size_t n = strlen(stem), tail = sizeof INTRINSICS - 1;
+    if (n >= tail && !strchr(stem, '_') && ac_same_letters(stem + n - tail, INTRINSICS))
+        return true;
     for (size_t i = 0; i < sizeof HEADERS / sizeof *HEADERS; i++)
         if (ac_same_letters(HEADERS[i], stem)) /* some file systems ignore the case */
             return true;

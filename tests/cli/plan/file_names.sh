@@ -2,7 +2,7 @@
 # Files of a model called like a header of the system do not hide it; suggested command lines quote names.
 # usage: file_names.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
-for name in time stdint Math arn_rt; do
+for name in time stdint Math arn_rt Xmmintrin newlib; do
     cp "$models/gate.ag" $name.ag
     expect 0 '' "$arenac" compile $name.ag -q
     [ -e ${name}_model.h ] && [ ! -e $name.h ] || fail "$name.ag: $(ls)"
