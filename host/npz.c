@@ -1,9 +1,8 @@
 /* npz.c - .npz files; see npz.h. */
 #include "host/npz.h"
 
-#include "base/bytes.h"
 #include "base/hash/crc32.h"
-#include "host/inflate.h"
+#include "base/zip/zip.h"
 
 #include <string.h>
 
@@ -11,12 +10,7 @@ enum {
     LOCAL = 0x04034b50,   /* before each array */
     CENTRAL = 0x02014b50, /* its entry in the directory */
     END = 0x06054b50,     /* of the directory */
-    LOCAL_BYTES = 30,
-    CENTRAL_BYTES = 46,
-    END_BYTES = 22,
     VERSION = 20,
-    STORED = 0,
-    DEFLATED = 8,
     DAY = 1 << 5 | 1, /* 1980-01-01, so that equal arrays are equal files */
 };
 
@@ -92,100 +86,34 @@ static int bad(ac_ctx *cx, const char *path, const char *what)
     return ac_help(cx, "save it with numpy.savez(path, name=array, ...)");
 }
 
-/* Where the directory begins, and how many entries it has. The end of the archive may be followed by a comment. */
-static bool find_directory(ac_span s, uint64_t *at, int32_t *n)
+static int read_member(ac_ctx *cx, const char *path, ac_zip_member *m, ac_npz_entry *e)
 {
-    for (uint64_t back = END_BYTES; back <= s.n && back <= END_BYTES + 65535; back++) {
-        uint32_t magic, begin;
-        uint16_t count;
-        if (ac_span_u32(s, s.n - back, &magic) && magic == END && ac_span_u16(s, s.n - back + 10, &count) &&
-            ac_span_u32(s, s.n - back + 16, &begin)) {
-            *at = begin;
-            *n = count;
-            return true;
-        }
+    ac_span in;
+    uint32_t found;
+    const size_t n = strlen(m->name);
+    const char *wrong = ac_zip_read(cx->region, m, &in, &found);
+    if (wrong && found == m->crc)
+        return bad(cx, path, wrong);
+    if (wrong) {
+        ac_error(cx, (ac_place){.file = path}, E0304, "array '%s' is damaged: its CRC-32 is 0x%08x, expected 0x%08x",
+                 m->name, found, m->crc);
+        return ac_help(cx, "use another copy of the file, or an earlier checkpoint");
     }
-    return false;
-}
-
-/* The array that an entry of the directory is of. */
-typedef struct entry {
-    ac_span name, in;    /* in: as stored */
-    uint32_t crc, bytes; /* of the array itself */
-    bool deflated;
-} entry;
-
-/* *at moves to the next entry. */
-static const char *read_entry(ac_span s, uint64_t *at, entry *e)
-{
-    uint32_t magic, stored, local;
-    uint16_t method, name_n, extra, comment, local_name, local_extra;
-    ac_span own;
-    if (!ac_span_u32(s, *at, &magic) || magic != CENTRAL || !ac_span_u16(s, *at + 10, &method) ||
-        !ac_span_u32(s, *at + 16, &e->crc) || !ac_span_u32(s, *at + 20, &stored) ||
-        !ac_span_u32(s, *at + 24, &e->bytes) || !ac_span_u16(s, *at + 28, &name_n) ||
-        !ac_span_u16(s, *at + 30, &extra) || !ac_span_u16(s, *at + 32, &comment) || !ac_span_u32(s, *at + 42, &local) ||
-        !ac_span_sub(s, *at + CENTRAL_BYTES, name_n, &e->name))
-        return "its directory is damaged";
-    if (method != STORED && method != DEFLATED)
-        return "it is compressed by another method than deflate";
-    e->deflated = method == DEFLATED;
-    if (!e->deflated && stored != e->bytes)
-        return "its directory is damaged";
-    *at += (uint64_t)CENTRAL_BYTES + name_n + extra + comment;
-    if (!ac_span_u32(s, local, &magic) || magic != LOCAL || !ac_span_u16(s, (uint64_t)local + 26, &local_name) ||
-        !ac_span_u16(s, (uint64_t)local + 28, &local_extra) ||
-        !ac_span_sub(s, (uint64_t)local + LOCAL_BYTES, local_name, &own) ||
-        !ac_span_sub(s, (uint64_t)local + LOCAL_BYTES + local_name + local_extra, stored, &e->in))
-        return "an array is outside of it";
-    if (own.n != e->name.n || memcmp(own.p, e->name.p, own.n))
-        return "an array and the directory differ in its name";
-    return NULL;
-}
-
-static int check_sum(ac_ctx *cx, const char *path, ac_span name, ac_span in, uint32_t expected)
-{
-    const uint32_t found = ac_crc32(0, in.p, in.n);
-    if (found == expected)
-        return AC_OK;
-    ac_error(cx, (ac_place){.file = path}, E0304, "array '%.*s' is damaged: its CRC-32 is 0x%08x, expected 0x%08x",
-             (int)name.n, (const char *)name.p, found, expected);
-    return ac_help(cx, "use another copy of the file, or an earlier checkpoint");
-}
-
-/* DEFLATE makes at most 1032 bytes of one: more are a damaged directory. */
-static const char *expand(ac_ctx *cx, entry *e)
-{
-    enum { MOST_RATIO = 1032 };
-    if (e->bytes / MOST_RATIO > e->in.n)
-        return "its directory is damaged";
-    uint8_t *to = ac_alloc(cx->region, (uint64_t)e->bytes + 1);
-    const char *wrong = ac_inflate(e->in, to, e->bytes);
-    e->in = (ac_span){to, e->bytes};
-    return wrong;
+    e->name = ac_intern_n(cx, m->name, n > 4 && !strcmp(m->name + n - 4, ".npy") ? n - 4 : n);
+    return ac_npy_parse(cx, path, in.p, in.n, &e->array);
 }
 
 int ac_npz_read(ac_ctx *cx, const char *path, ac_file *file, ac_npz_list *list)
 {
-    uint64_t at;
-    int32_t n;
+    ac_zip z;
     AC_TRY(ac_file_open(cx, path, file));
-    const ac_span s = {file->data, file->n};
-    if (!find_directory(s, &at, &n))
-        return bad(cx, path, "it has no directory");
-    for (int32_t i = 0; i < n; i++) {
-        entry e = {0};
-        ac_npz_entry to = {0};
-        const char *wrong = read_entry(s, &at, &e);
-        if (!wrong && e.deflated)
-            wrong = expand(cx, &e);
-        if (wrong)
-            return bad(cx, path, wrong);
-        AC_TRY(check_sum(cx, path, e.name, e.in, e.crc));
-        const bool npy = e.name.n > 4 && !memcmp(e.name.p + e.name.n - 4, ".npy", 4);
-        to.name = ac_intern_n(cx, (const char *)e.name.p, npy ? e.name.n - 4 : e.name.n);
-        AC_TRY(ac_npy_parse(cx, path, e.in.p, e.in.n, &to.array));
-        ac_push(cx->region, list, to);
+    const char *wrong = ac_zip_open(cx->region, (ac_span){file->data, file->n}, &z);
+    if (wrong)
+        return bad(cx, path, wrong);
+    for (int32_t i = 0; i < z.member.n; i++) {
+        ac_npz_entry e = {0};
+        AC_TRY(read_member(cx, path, &z.member.item[i], &e));
+        ac_push(cx->region, list, e);
     }
     return AC_OK;
 }

@@ -1,6 +1,6 @@
 /* inflate.c - DEFLATE by canonical codes: a code of `length` bits is decoded bit by bit from the counts of the codes of
  * each length, which needs no tables that a damaged stream could overflow. */
-#include "host/inflate.h"
+#include "base/zip/inflate.h"
 
 #include <stdbool.h>
 #include <string.h>

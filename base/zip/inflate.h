@@ -4,8 +4,8 @@
  *
  * A reader of foreign files: no access leaves `from` or `to`, whatever the bytes are. Returns the reason why the stream
  * is damaged. Cost: O(n). Memory: some kilobytes of the stack. */
-#ifndef AC_HOST_INFLATE_H
-#define AC_HOST_INFLATE_H
+#ifndef AC_BASE_ZIP_INFLATE_H
+#define AC_BASE_ZIP_INFLATE_H
 #include "base/bytes.h"
 
 const char *ac_inflate(ac_span from, uint8_t *to, size_t n);
