@@ -61,7 +61,9 @@ void ac_help_overview(FILE *to)
                 "  arenac model.tflite                   (same as arenac plan)\n"
                 "  arenac compile model.onnx -o model.c\n"
                 "  arenac run model.tflite --input 0=x.npy --output-dir out\n\n");
-    fold_all(to, "Models: TFLite, ONNX, TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, arenac text (.ag).", 0, 0);
+    fold_all(to,
+             "Models: TFLite, ONNX, PyTorch (.pt2), TensorFlow (.pb, .pbtxt, SavedModel), Caffe, MXNet, text (.ag).", 0,
+             0);
     fold_all(to, "arenac VERB -h shows the usual options of a verb, --help-all shows all.", 0, 0);
 }
 

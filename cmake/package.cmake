@@ -7,8 +7,8 @@ set(CPACK_PACKAGE_VENDOR arenac)
 set(CPACK_PACKAGE_CONTACT "${ARENAC_MAINTAINER}")
 # The first line of each description is its package's summary: a summary for all of them would take its place.
 set(CPACK_PACKAGE_DESCRIPTION "compiler of neural networks to C with planned memory
-arenac reads TFLite, ONNX, TensorFlow, Caffe and MXNet models, gives every
-tensor a fixed place in one arena, and writes C99 that needs no heap, no
+arenac reads TFLite, ONNX, PyTorch (.pt2), TensorFlow, Caffe and MXNet models,
+gives every tensor a fixed place in one arena, and writes C99 that needs no heap, no
 library and no runtime. It proves its plans, runs models on this machine and
 trains them.")
 set(CPACK_PACKAGE_FILE_NAME "arenac-${PROJECT_VERSION}-${CMAKE_SYSTEM_NAME}-${CMAKE_SYSTEM_PROCESSOR}")

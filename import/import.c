@@ -70,8 +70,6 @@ static const struct {
 } ZIPS[] = {
     {"model.weights.h5", "a Keras archive (.keras)",
      "export it as a SavedModel, which arenac reads: tf.keras.models.load_model(FILE).export(FOLDER)"},
-    {"archive_format", "a program of torch.export (.pt2)",
-     "make ONNX of it: torch.onnx.export(torch.export.load(FILE), (), 'model.onnx', dynamo=True)"},
     {"/code/__torch__", "a TorchScript archive (PyTorch)",
      "export the model that it was made of to ONNX: torch.onnx.export"},
     {"/data.pkl", "weights or objects of PyTorch (torch.save): there is no graph in it",
@@ -80,31 +78,10 @@ static const struct {
     {".tflite", "a zip archive with a TFLite model (.task files are such)", "unpack it"},
 };
 
-static bool holds(const uint8_t *p, size_t n, const char *name, size_t length)
-{
-    for (const uint8_t *end = p + n; (size_t)(end - p) >= length; p++) {
-        p = memchr(p, *name, (size_t)(end - p) - length + 1);
-        if (!p)
-            return false;
-        if (!memcmp(p, name, length))
-            return true;
-    }
-    return false;
-}
-
-/* Names of members stand before their bytes, and all of them at the end. */
-static bool has_member(ac_span s, const char *name)
-{
-    enum { ENDS = 1 << 18 };
-    const size_t n = strlen(name), all = (size_t)s.n;
-    const bool whole = s.n <= 2 * ENDS;
-    return holds(s.p, whole ? all : ENDS + n - 1, name, n) || (!whole && holds(s.p + all - ENDS, ENDS, name, n));
-}
-
 static int zip_archive(ac_ctx *cx, ac_place at, ac_span s)
 {
     for (size_t i = 0; i < sizeof ZIPS / sizeof *ZIPS; i++)
-        if (has_member(s, ZIPS[i].member))
+        if (ac_peek_member(s, ZIPS[i].member))
             return not_a_model(cx, at, ZIPS[i].what, ZIPS[i].help);
     return not_a_model(cx, at, "a zip archive", "unpack it if it holds a model");
 }

@@ -239,15 +239,17 @@ const ac_js_node *ac_js_get(const ac_js_node *object, const char *key)
 
 bool ac_js_int(const ac_js_node *x, int64_t *out)
 {
-    if (!x || x->kind != AC_JS_NUMBER || strlen(x->text) > 18)
+    if (!x || x->kind != AC_JS_NUMBER)
         return false;
     const bool negative = *x->text == '-';
-    int64_t v = 0;
+    const uint64_t most = (uint64_t)INT64_MAX + negative;
+    uint64_t v = 0;
     for (const char *p = x->text + negative; *p; p++) {
-        if (*p < '0' || *p > '9')
+        const uint64_t digit = (uint64_t)(*p - '0');
+        if (*p < '0' || *p > '9' || v > (most - digit) / 10)
             return false;
-        v = v * 10 + (*p - '0');
+        v = v * 10 + digit;
     }
-    *out = negative ? -v : v;
+    *out = negative ? -(int64_t)(v - (v > 0)) - (v > 0) : (int64_t)v;
     return true;
 }

@@ -44,6 +44,6 @@ int ac_js_parse(ac_js *js, ac_ctx *cx, const char *file, ac_span text);
 ac_place ac_js_place(const ac_js *js, const ac_js_node *x);
 /* The last one of that name; NULL: none, or not an object. */
 const ac_js_node *ac_js_get(const ac_js_node *object, const char *key);
-bool ac_js_int(const ac_js_node *x, int64_t *out); /* false: not an integer of at most 18 digits */
+bool ac_js_int(const ac_js_node *x, int64_t *out); /* false: not an integer of 64 bits */
 
 #endif

@@ -78,3 +78,24 @@ ac_outline ac_peek_outline(ac_span s)
     }
     return o;
 }
+
+static bool holds(const uint8_t *p, size_t n, const char *name, size_t length)
+{
+    for (const uint8_t *end = p + n; (size_t)(end - p) >= length; p++) {
+        p = memchr(p, *name, (size_t)(end - p) - length + 1);
+        if (!p)
+            return false;
+        if (!memcmp(p, name, length))
+            return true;
+    }
+    return false;
+}
+
+/* Names of members stand before their bytes, and all of them at the end. */
+bool ac_peek_member(ac_span s, const char *name)
+{
+    enum { ENDS = 1 << 18 };
+    const size_t n = strlen(name), all = (size_t)s.n;
+    const bool whole = s.n <= 2 * ENDS;
+    return holds(s.p, whole ? all : ENDS + n - 1, name, n) || (!whole && holds(s.p + all - ENDS, ENDS, name, n));
+}

@@ -20,6 +20,9 @@ bool ac_peek_starts(ac_span s, const char *word);
 /* From the first byte after blanks and # comments, which all text formats share. */
 ac_span ac_peek_word(ac_span s);
 
+/* Is it likely that a ZIP archive has a member with this in its name? */
+bool ac_peek_member(ac_span s, const char *name);
+
 #define AC_FIELD(k) (UINT64_C(1) << (k))
 
 typedef struct ac_outline {

@@ -9,7 +9,7 @@
  *     ./fuzz_onnx FILE...          without libFuzzer: reads each file, with -v prints its diagnostics and exit status
  *
  * Also verifies the graph, to check that readers accept only well-formed graphs. */
-#ifndef ARENAC_LIBFUZZER
+#if !defined(ARENAC_LIBFUZZER) && !defined(FUZZ_WRAP)
 #define FUZZ_FILE(path) read_file(path)
 static void read_file(const char *path);
 #endif
@@ -35,14 +35,23 @@ static int read_once(ac_ctx *cx, const void *what)
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 {
+#ifdef FUZZ_WRAP /* makes a file of the input; NULL: it is one */
+    size_t n = size;
+    uint8_t *own = FUZZ_WRAP(data, size, &n);
+    const ac_file f = {.path = "fuzz", .data = own ? own : data, .n = n};
+#else
     const ac_file f = {.path = "fuzz", .data = data, .n = size};
+#endif
     if (FUZZ_GUESS)
         fuzz_guarded(read_once, &(reading){&f, NULL});
     fuzz_guarded(read_once, &(reading){&f, FUZZ_FORMAT});
+#ifdef FUZZ_WRAP
+    free(own);
+#endif
     return 0;
 }
 
-#ifndef ARENAC_LIBFUZZER
+#if !defined(ARENAC_LIBFUZZER) && !defined(FUZZ_WRAP)
 /* Reads it by name: with the format that a user would get, and with files in the same folder. */
 static void read_file(const char *path)
 {

@@ -35,7 +35,7 @@ assert row["conv_2d"]["ranks"] == [4] and row["conv_2d"]["quantised_types"] == [
 assert row["fully_connected"]["weight_types"] == ["i8"] and row["scatter_nd"]["types"][0] == "f32"
 assert sum(bool(r["types"]) for r in row.values()) >= 110, "most operators can be tried"
 formats = doc["formats"]
-assert set(formats) == {"tflite", "onnx", "tensorflow", "caffe", "mxnet"}, set(formats)
+assert set(formats) == {"tflite", "onnx", "tensorflow", "caffe", "mxnet", "pt2"}, set(formats)
 onnx = {r["name"]: r for r in formats["onnx"] if not r.get("domain")} # the names are those of several domains
 assert onnx["Softmax"]["becomes"] == "softmax" and onnx["Conv"]["supported"]
 assert not onnx["RegexFullMatch"]["supported"] and onnx["RegexFullMatch"]["reason"]

@@ -1,0 +1,4 @@
+# two weights of one storage, modules as names
+from pt2_bytes import *
+
+write(linear_net())
