@@ -50,7 +50,7 @@ static ac_tensor *product(ac_ep_node *n, ac_tensor *x, ac_tensor *y)
     if (!x || !y)
         return NULL;
     ac_tensor *z;
-    if (y->rank == 2 && is_weight(y) && x->dim[x->rank - 1] == y->dim[0] && ac_dtype_is_float(x->dtype))
+    if (y->rank == 2 && is_weight(y) && x->dim[x->rank - 1] == y->dim[0] && x->dtype == AC_F32)
         z = ac_make_dense(&n->b, x, ac_make_transpose(&n->b, y, SWAP), NULL);
     else
         z = ac_make_matmul(&n->b, x, y, false, false);
@@ -78,6 +78,14 @@ static ac_tensor *any_product(ac_ep_node *n, ac_tensor *x, ac_tensor *y)
 int ac_ep_do_matmul(ac_ep_node *n)
 {
     return ac_ep_result(n, 0, any_product(n, n->in[0], n->in[1]));
+}
+
+/* Bytes, with sums of 32 bits. */
+int ac_ep_do_int_matmul(ac_ep_node *n)
+{
+    ac_tensor *y = ac_make_cast(&n->b, n->in[1], AC_I32);
+    ac_tensor *x = ac_make_cast(&n->b, n->in[0], AC_I32);
+    return x ? ac_ep_result(n, 0, any_product(n, x, y)) : AC_FAIL;
 }
 
 int ac_ep_do_inner(ac_ep_node *n)
@@ -116,7 +124,7 @@ int ac_ep_do_addmm(ac_ep_node *n)
     ac_tensor *self = n->in[0], *x = n->in[1], *w = n->in[2];
     const bool plain = ac_attr_float(&n->attrs, A_alpha) == 1 && ac_attr_float(&n->attrs, A_beta) == 1;
     if (plain && w->rank == 2 && x->rank == 2 && is_weight(w) && self->rank == 1 && self->dim[0] == w->dim[1] &&
-        ac_dtype_is_float(x->dtype))
+        x->dtype == AC_F32)
         return ac_ep_result(n, 0, ac_make_dense(&n->b, x, ac_make_transpose(&n->b, w, SWAP), self));
     return ac_ep_result(n, 0, scaled_sum(n, self, any_product(n, x, w)));
 }

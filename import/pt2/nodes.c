@@ -157,6 +157,12 @@ ac_tensor *ac_ep_in(const ac_ep_node *n, int32_t i)
     return i < n->n_in ? n->in[i] : NULL;
 }
 
+/* torch.export calls a result that nothing reads NODE_unused_I. */
+bool ac_ep_is_used(const ac_ep_node *n, int32_t i)
+{
+    return i < n->n_out && n->out[i] && !strstr(n->out[i]->name, "_unused_");
+}
+
 ac_dtype ac_ep_declared(ac_ep_node *n, int32_t i)
 {
     const char *refused;

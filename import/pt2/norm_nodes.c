@@ -22,11 +22,6 @@ static ac_tensor *standardised(ac_ep_node *n, ac_tensor *x, uint32_t mask, doubl
     return DIV(far, s);
 }
 
-static bool used(const ac_ep_node *n, int32_t i)
-{
-    return i < n->n_out && n->out[i];
-}
-
 /* y * weight + bias, each NULL or for each channel, along dimension 1. */
 static ac_tensor *affine(ac_ep_node *n, ac_tensor *y, ac_tensor *weight, ac_tensor *bias)
 {
@@ -102,11 +97,11 @@ int ac_ep_do_layer_norm(ac_ep_node *n)
     ac_tensor *x = n->in[0], *weight = n->in[1], *bias = n->in[2], *mean, *inv;
     uint32_t mask = 0;
     AC_TRY(last_axes(n, &mask));
-    ac_tensor *y = standardised(n, x, mask, ac_attr_float(&n->attrs, A_eps), &mean, used(n, 2) ? &inv : NULL);
+    ac_tensor *y = standardised(n, x, mask, ac_attr_float(&n->attrs, A_eps), &mean, ac_ep_is_used(n, 2) ? &inv : NULL);
     y = weight ? MUL(y, weight) : y;
     AC_TRY(ac_ep_result(n, 0, bias ? ADD(y, bias) : y));
-    AC_TRY(used(n, 1) ? ac_ep_result(n, 1, mean) : AC_OK);
-    return used(n, 2) ? ac_ep_result(n, 2, inv) : AC_OK;
+    AC_TRY(ac_ep_is_used(n, 1) ? ac_ep_result(n, 1, mean) : AC_OK);
+    return ac_ep_is_used(n, 2) ? ac_ep_result(n, 2, inv) : AC_OK;
 }
 
 int ac_ep_do_rms_norm(ac_ep_node *n)
@@ -118,7 +113,7 @@ int ac_ep_do_rms_norm(ac_ep_node *n)
     ac_tensor *s = SQRT(PLUS(MEAN(SQUARE(x), mask), ac_attr_float_or(&n->attrs, A_eps, least)));
     ac_tensor *y = DIV(x, s);
     AC_TRY(ac_ep_result(n, 0, weight ? MUL(y, weight) : y));
-    return used(n, 1) ? ac_ep_result(n, 1, s ? DIV(NUM(s, 1), s) : NULL) : AC_OK;
+    return ac_ep_is_used(n, 1) ? ac_ep_result(n, 1, s ? DIV(NUM(s, 1), s) : NULL) : AC_OK;
 }
 
 /* native_group_norm has the sizes N, C and HxW as arguments. */
@@ -136,12 +131,12 @@ int ac_ep_do_group_norm(ac_ep_node *n)
                       ac_shape_str(n->r->cx, x));
     const int64_t rows = x->dim[0] * groups, dim[2] = {rows, rows ? ac_tensor_count(x) / rows : 0};
     ac_tensor *y = standardised(n, ac_make_reshape(&n->b, x, 2, dim), 2, ac_attr_float(&n->attrs, A_eps), &mean,
-                                used(n, 2) ? &inv : NULL);
+                                ac_ep_is_used(n, 2) ? &inv : NULL);
     y = y ? ac_make_reshape_like(&n->b, y, x) : NULL;
     AC_TRY(ac_ep_result(n, 0, affine(n, y, n->in[1], n->in[2])));
     const int64_t parts[2] = {x->dim[0], groups};
-    AC_TRY(used(n, 1) ? ac_ep_result(n, 1, ac_make_reshape(&n->b, mean, 2, parts)) : AC_OK);
-    return used(n, 2) ? ac_ep_result(n, 2, ac_make_reshape(&n->b, inv, 2, parts)) : AC_OK;
+    AC_TRY(ac_ep_is_used(n, 1) ? ac_ep_result(n, 1, ac_make_reshape(&n->b, mean, 2, parts)) : AC_OK);
+    return ac_ep_is_used(n, 2) ? ac_ep_result(n, 2, ac_make_reshape(&n->b, inv, 2, parts)) : AC_OK;
 }
 
 int ac_ep_do_instance_norm(ac_ep_node *n)

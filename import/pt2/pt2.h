@@ -234,6 +234,7 @@ int ac_ep_node_redo(const ac_ep_node *n, ac_tensor *self, ac_tensor **out);
 
 ac_tensor *ac_ep_in(const ac_ep_node *n, int32_t i);      /* NULL: left out */
 int ac_ep_result(ac_ep_node *n, int32_t i, ac_tensor *t); /* t NULL: AC_FAIL */
+bool ac_ep_is_used(const ac_ep_node *n, int32_t i);       /* does the graph read result i? */
 int ac_ep_result_number(ac_ep_node *n, ac_dtype type, double f, int64_t i);
 /* The operands that are numbers or tensors in the type that PyTorch computes in; `floats`: integers as f32. */
 int ac_ep_promote(ac_ep_node *n, int32_t from, int32_t to, bool floats);

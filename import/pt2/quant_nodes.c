@@ -9,6 +9,7 @@
 
 #include "ir/make/compose_moves.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -205,4 +206,47 @@ int ac_ep_do_dequantize_affine(ac_ep_node *n)
     AC_TRY(in_blocks(n, &a));
     ac_tensor *y = dequantised(n, &a);
     return ac_ep_result(n, 0, y ? ac_make_reshape_like(&n->b, y, n->in[0]) : NULL);
+}
+
+/* The reduced dimensions: those of which a block has more than one element, which must be all. */
+static int block_axes(ac_ep_node *n, uint32_t *mask)
+{
+    const ac_ints block = ac_attr_ints(&n->attrs, A_block_size);
+    const ac_tensor *x = n->in[0];
+    *mask = 0;
+    if (block.n != x->rank)
+        return ac_bad(&n->b, "%d blocks for '%s' %s", block.n, x->name, ac_shape_str(n->r->cx, x));
+    for (int32_t d = 0; d < x->rank; d++) {
+        if (block.v[d] != 1 && block.v[d] != x->dim[d])
+            return ac_cannot(&n->b, "blocks of %" PRId64 " of a dimension of %" PRId64, block.v[d], x->dim[d]);
+        *mask |= block.v[d] != 1 ? 1u << d : 0;
+    }
+    return AC_OK;
+}
+
+/* Scale and zero point of each block from its range, which holds 0. */
+int ac_ep_do_choose_affine(ac_ep_node *n)
+{
+    ac_tensor *x = n->in[0], *nought = F32(0), *zero;
+    const bool symmetric = !strcmp(ac_attr_text(&n->attrs, A_mapping_type), "SYMMETRIC"),
+               keep = ac_attr_bool(&n->attrs, A_keepdim);
+    const double least = ac_attr_float(&n->attrs, A_least), most = ac_attr_float(&n->attrs, A_most),
+                 eps = ac_attr_float_or(&n->attrs, A_eps, (double)FLT_MIN);
+    uint32_t mask;
+    ac_attr_skip(&n->attrs, "target_dtype");
+    ac_attr_skip(&n->attrs, "scale_dtype");
+    ac_attr_skip(&n->attrs, "zero_point_dtype");
+    AC_TRY(block_axes(n, &mask));
+    if (!(most > least))
+        return ac_bad(&n->b, "quant_min or quant_max is missing");
+    ac_tensor *high = MAX(ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, mask, keep), nought),
+              *low = MIN(ac_make_reduce(&n->b, AC_OP_REDUCE_MIN, x, mask, keep), nought);
+    ac_tensor *span = symmetric ? MAX(high, NEG(low)) : SUB(high, low);
+    ac_tensor *scale = MAX(DIV(span, F32((most - least) / (symmetric ? 2 : 1))), F32(eps));
+    if (symmetric)
+        zero = scale ? ac_make_broadcast(&n->b, F32(trunc((most + least + 1) / 2)), scale->rank, scale->dim) : NULL;
+    else
+        zero = MIN(MAX(SUB(F32(least), OP1(ROUND, DIV(low, scale))), F32(least)), F32(most));
+    AC_TRY(ac_ep_result(n, 0, scale));
+    return ac_ep_result(n, 1, zero);
 }

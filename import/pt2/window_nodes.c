@@ -203,7 +203,7 @@ int ac_ep_do_max_pool(ac_ep_node *n)
     ac_tensor *y = canonical(img.x, &w) ? ac_frame_pool(&n->b, AC_OP_MAX_POOL_2D, img.x, &w)
                                         : ac_frame_slide(&n->b, AC_OP_WINDOW_MAX, img.x, &w);
     AC_TRY(ac_ep_result(n, 0, unbatched(n, &img, y)));
-    if (n->n_out < 2 || !n->out[1])
+    if (!ac_ep_is_used(n, 1))
         return AC_OK;
     ac_tensor *place = in_image(n, ac_frame_slide(&n->b, AC_OP_WINDOW_ARGMAX, img.x, &w), img.x);
     return ac_ep_result(n, 1, unbatched(n, &img, place));
@@ -318,7 +318,8 @@ int ac_ep_do_adaptive(ac_ep_node *n)
     bool whole = true;
     if (!img.x || img.x->rank != m + 2 || size.n != m)
         return ac_bad(&n->b, "%d sizes for '%s' %s", size.n, n->in[0]->name, ac_shape_str(n->r->cx, n->in[0]));
-    if (n->row->op != AC_OP_MEAN && n->n_out > 1 && n->out[1] && !is_even(&img, &size, &w))
+    const bool places = n->row->op != AC_OP_MEAN && ac_ep_is_used(n, 1);
+    if (places && !is_even(&img, &size, &w))
         return ac_cannot(&n->b, "its windows differ in size, and their places may be a result");
     for (int32_t i = 0; i < m; i++) {
         if (size.v[i] < 1)
@@ -335,7 +336,7 @@ int ac_ep_do_adaptive(ac_ep_node *n)
         for (int32_t i = 0; x && i < m; i++)
             x = adapt(n, x, 2 + i, size.v[i]);
     AC_TRY(ac_ep_result(n, 0, unbatched(n, &img, x)));
-    if (mean || n->n_out < 2 || !n->out[1])
+    if (!places)
         return AC_OK;
     ac_tensor *place = in_image(n, ac_frame_slide(&n->b, AC_OP_WINDOW_ARGMAX, img.x, &w), img.x);
     return ac_ep_result(n, 1, unbatched(n, &img, place));
