@@ -258,6 +258,8 @@ int ac_ep_operands(ac_ep_node *n)
     make_room(n);
     while (at && next_operand(n->r->cx, &at, &o)) {
         const ac_js_node *x = ac_ep_arg(n, o.name);
+        if (!x && n->in_place && !n->n_in) /* dropout(input), but dropout_(self) */
+            x = ac_ep_arg(n, "self");
         if (!x && !o.optional)
             return ac_error(n->r->cx, n->at, E0102, "its operand '%s' is missing", o.name);
         if (x && o.list) {

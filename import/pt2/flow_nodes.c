@@ -111,10 +111,20 @@ static const void *run_body(void *own, const void *now)
     return rc == AC_OK ? out : NULL;
 }
 
+/* Every value may change. */
+static const void *open_loop(void *own, const void *now, int64_t done)
+{
+    (void)own;
+    (void)done;
+    return now;
+}
+
 int ac_ep_do_while(ac_ep_node *n)
 {
     static const ac_flow_format LOOP = {
-        .rules = {.restart = MOST_STEPS, .copied = 256, .trips = 64, .most = MOST_STEPS}, .code = E0104};
+        .open = open_loop,
+        .rules = {.restart = MOST_STEPS, .copied = 256, .trips = 64, .most = MOST_STEPS},
+        .code = E0104};
     loop l = {.n = n, .test = graph_at(n, 0), .body = graph_at(n, 1)};
     int32_t count = 0;
     int64_t turns;

@@ -1,7 +1,7 @@
 /* resize_nodes.c - interpolation of PyTorch, and images that are read at computed places. Along each dimension the
  * place of result o in the input is computed here as PyTorch does, in f32. Where our nearest or bilinear operator has
- * these places, it is taken; else nearest is a gather along each dimension, and linear and cubic modes are products with a
- * constant matrix. */
+ * these places, it is taken; else nearest is a gather along each dimension, and linear and cubic modes are products
+ * with a constant matrix. */
 #include "import/pt2/nodes.h"
 
 #include "import/build/compose_counted.h"

@@ -6,7 +6,7 @@
 have_numpy || exit 77
 PYTHONPATH=$src/tests/golden:$src/tests
 export PYTHONPATH
-for p in linear state cond sizes; do
+for p in linear state cond sizes while; do
     "$py" "$src/tests/golden/pt2/$p.py" || die "$p.py"
 done
 npy() { "$py" -c "import numpy, sys; numpy.save(sys.argv[1], numpy.array(eval(sys.argv[2]), dtype=sys.argv[3]))" "$@"; }
@@ -31,6 +31,10 @@ npy z.npy '[[9, 10, 20], [9, 30, 40]]' f4
 expect 0 '' "$arenac" run sizes.pt2 --input x=x.npy --input z=z.npy --output-dir o --backend eval
 is o/0.npy '[[21, 42], [63, 84]]'
 expect 1 's0' "$arenac" run sizes.pt2 --input x=x.npy --input z=x.npy --backend eval
+npy x.npy '[1, 0, 2]' f4
+expect 0 '' "$arenac" run while.pt2 --input x=x.npy --output-dir o --backend eval
+is o/0.npy 7
+is o/2.npy '[20.78125, 13.1875, 28.375]'
 
 # the state after several calls of the generated code
 expect 0 '' "$arenac" compile -q state.pt2 -o state.c
