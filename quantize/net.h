@@ -140,12 +140,17 @@ int ac_q_open(ac_qnet *q);
 int ac_q_call(ac_qnet *q, int32_t i, void *const *at);
 /* Runs step i, which is not a product, for all samples. */
 int ac_q_run(ac_qnet *q, int32_t i);
+int ac_q_run_as(ac_qnet *q, int32_t i, bool coded);  /* on one of the two values; its results have memory */
 void ac_q_new(ac_qnet *q, ac_tensor *t, bool coded); /* memory for its values */
 void ac_q_drop(ac_qnet *q, const ac_tensor *t);
 
 /* walk.c */
 int ac_q_walk(ac_qnet *q);
+void ac_q_add_bias(const ac_qproduct *p, const float *bias, int64_t samples, float *y); /* NULL: none */
 double ac_q_db(const float *real, const float *coded, int64_t n);
+
+/* alone.c: ac_quantized_row.alone of stored tensors, on the first samples; after the walk. */
+int ac_q_alone(ac_qnet *q, const void *const *sample);
 
 /* rewrite.c: the graph with codes. */
 int ac_q_rewrite(ac_qnet *q);

@@ -59,11 +59,79 @@ static int check_products(const ac_qnet *q)
                     "the model has no product with constant weights of floats that can be quantised");
 }
 
+/* One walk. */
+static int attempt(ac_qnet *q, const void *const *sample)
+{
+    *q->result = (ac_quantized){0};
+    AC_TRY(ac_q_open(q));
+    q->result->row = AC_NEW_N(q->cx->region, ac_quantized_row, q->n_tensors + q->n + 1);
+    AC_TRY(ac_q_place(q));
+    AC_TRY(put_samples(q, sample));
+    AC_TRY(ac_q_walk(q));
+    AC_TRY(check_products(q));
+    sum_up(q);
+    return AC_OK;
+}
+
+/* The stored tensor of 8 bits that costs the outputs most; NULL: none is left. */
+static const ac_quantized_row *worst_of(const ac_quantized *all, const ac_quantize_options *o)
+{
+    const ac_quantized_row *worst = NULL;
+    for (int32_t i = 0; i < all->n; i++) {
+        const ac_quantized_row *r = &all->row[i];
+        bool wide = r->weights || r->bits > 8 || r->alone == HUGE_VAL;
+        for (int32_t k = 0; k < o->n_wide; k++)
+            wide |= !strcmp(o->wide[k], r->tensor);
+        if (!wide && (!worst || r->alone < worst->alone))
+            worst = r;
+    }
+    return worst;
+}
+
+/* Adds the worst tensors to the wide ones: as many as are expected to do, as their errors nearly add up. */
+static bool widen(const ac_quantized *all, double db, ac_quantize_options *o, const char **list)
+{
+    double lack = pow(10, -db / 10) - o->budget * o->budget;
+    const ac_quantized_row *r;
+    bool any = false;
+    while ((lack > 0 || !any) && (r = worst_of(all, o))) {
+        list[o->n_wide++] = r->tensor;
+        lack -= pow(10, -r->alone / 10);
+        any = true;
+    }
+    return any;
+}
+
+/* Walks again with wider tensors until the outputs' error is within the budget. */
+static int keep_budget(ac_qnet *q, const void *const *sample)
+{
+    const ac_quantized measured = *q->result;
+    ac_quantize_options o = *q->o;
+    const char **list = AC_NEW_N(q->cx->region, const char *, measured.n + 1);
+    o.wide = list;
+    o.n_wide = 0;
+    while (pow(10, -q->result->db / 20) > o.budget && widen(&measured, q->result->db, &o, list)) {
+        for (int32_t i = 0; i < q->n_tensors; i++)
+            ac_q_drop(q, q->g->tensor.item[i]);
+        q->o = &o;
+        AC_TRY(attempt(q, sample));
+    }
+    for (int32_t i = 0; i < q->result->n; i++)
+        for (int32_t k = 0; k < measured.n; k++)
+            if (measured.row[k].tensor == q->result->row[i].tensor && !q->result->row[i].weights &&
+                !measured.row[k].weights)
+                q->result->row[i].alone = measured.row[k].alone;
+    if (pow(10, -q->result->db / 20) > o.budget)
+        ac_note(q->cx, (ac_place){.file = q->g->file}, W0001,
+                "the relative error of the outputs is %.3g with all tensors in 16 bits: above the budget of %.3g",
+                pow(10, -q->result->db / 20), o.budget);
+    return AC_OK;
+}
+
 int ac_quantize(ac_graph *g, const ac_quantize_options *o, const void *const *sample, int64_t samples,
                 ac_quantized *out)
 {
     ac_qnet q = {.cx = g->cx, .g = g, .o = o, .samples = samples, .result = out};
-    *out = (ac_quantized){0};
     if (samples < AC_QUANTIZE_LEAST)
         return ac_error(q.cx, (ac_place){.file = g->file}, E0304,
                         "%lld samples are too few: the range of a tensor is judged on samples that did not set it, so "
@@ -71,12 +139,10 @@ int ac_quantize(ac_graph *g, const ac_quantize_options *o, const void *const *sa
                         (long long)samples, AC_QUANTIZE_LEAST);
     AC_TRY(ac_q_check(g));
     AC_TRY(ac_q_prepare(g));
-    AC_TRY(ac_q_open(&q));
-    out->row = AC_NEW_N(q.cx->region, ac_quantized_row, q.n_tensors + q.n + 1);
-    AC_TRY(ac_q_place(&q));
-    AC_TRY(put_samples(&q, sample));
-    AC_TRY(ac_q_walk(&q));
-    AC_TRY(check_products(&q));
-    sum_up(&q);
+    AC_TRY(attempt(&q, sample));
+    if (o->alone || o->budget > 0)
+        AC_TRY(ac_q_alone(&q, sample));
+    if (o->budget > 0)
+        AC_TRY(keep_budget(&q, sample));
     return ac_q_rewrite(&q);
 }

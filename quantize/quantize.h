@@ -31,6 +31,8 @@ typedef struct ac_quantize_options {
     const char *const *keep; /* patterns of tensors and nodes that stay floats */
     int32_t n_keep;
     bool outputs;            /* outputs are rounded to bytes as well */
+    bool alone;              /* measures ac_quantized_row.alone: a run for each stored tensor, on some samples */
+    double budget;           /* relative error of the outputs: the worst tensors get 16 bits until it holds; 0: any */
     const char *const *wide; /* names of tensors that get 16 bits */
     int32_t n_wide;
 } ac_quantize_options;

@@ -102,7 +102,7 @@ void ac_q_drop(ac_qnet *q, const ac_tensor *t)
     v->real = v->coded = NULL;
 }
 
-static int run_as(ac_qnet *q, int32_t i, bool coded)
+int ac_q_run_as(ac_qnet *q, int32_t i, bool coded)
 {
     const ac_node *n = q->step[i].node;
     void **at = AC_NEW_N(q->cx->region, void *, q->n_tensors + 1);
@@ -129,10 +129,10 @@ int ac_q_run(ac_qnet *q, int32_t i)
     for (int32_t k = 0; k < n->n_out; k++)
         if (!q->value[n->out[k]->id].real)
             ac_q_new(q, n->out[k], false);
-    AC_TRY(run_as(q, i, false));
+    AC_TRY(ac_q_run_as(q, i, false));
     if (!differs)
         return AC_OK;
     for (int32_t k = 0; k < n->n_out; k++)
         ac_q_new(q, n->out[k], true);
-    return run_as(q, i, true);
+    return ac_q_run_as(q, i, true);
 }

@@ -74,7 +74,7 @@ static const ac_qleaf *leaf_of(const ac_qroot *r, const ac_qproduct *p)
     return NULL;
 }
 
-static void add_bias(const ac_qproduct *p, const float *bias, int64_t samples, float *y)
+void ac_q_add_bias(const ac_qproduct *p, const float *bias, int64_t samples, float *y)
 {
     const int64_t n = ac_q_results(p), rows = samples * ac_tensor_count(p->y) / n;
     for (int64_t i = 0; i < rows && bias; i++)
@@ -133,8 +133,8 @@ static void quantise_product(ac_qnet *q, ac_qstep *s, const ac_qroot *r, const f
     float *own = AC_NEW_N(tmp, float, q->samples *n + 1);
     ac_q_multiply(q, p, (const float *)x->coded, p->weight, q->samples, own);
     const double own_db = ac_q_db(own, (const float *)y->coded, q->samples * n);
-    add_bias(p, bias, q->samples, (float *)y->real);
-    add_bias(p, coded_bias, q->samples, (float *)y->coded);
+    ac_q_add_bias(p, bias, q->samples, (float *)y->real);
+    ac_q_add_bias(p, coded_bias, q->samples, (float *)y->coded);
     new_row(q, (ac_quantized_row){.tensor = p->y->name,
                                   .op = ac_ops[s->node->op].text,
                                   .weights = true,
@@ -143,7 +143,7 @@ static void quantise_product(ac_qnet *q, ac_qstep *s, const ac_qroot *r, const f
                                   .alone = HUGE_VAL,
                                   .spread = 1,
                                   .against = ac_q_db((const float *)y->real, (const float *)y->coded, q->samples * n)});
-    q->result->integers++;
+    q->result->integers += r->bits == 8;
     ac_region_close(tmp);
 }
 
@@ -165,9 +165,9 @@ static int run_product(ac_qnet *q, ac_qstep *s)
     if (x->coded != x->real) {
         ac_q_new(q, p->y, true);
         ac_q_multiply(q, p, (const float *)x->coded, p->weight, q->samples, (float *)y->coded);
-        add_bias(p, bias, q->samples, (float *)y->coded);
+        ac_q_add_bias(p, bias, q->samples, (float *)y->coded);
     }
-    add_bias(p, bias, q->samples, (float *)y->real);
+    ac_q_add_bias(p, bias, q->samples, (float *)y->real);
     return AC_OK;
 }
 
@@ -198,7 +198,8 @@ int ac_q_walk(ac_qnet *q)
         if (!q->step[i].product && n->op == AC_OP_BATCH_MATMUL && !ac_tensor_is_const(n->in[0]) &&
             !ac_tensor_is_const(n->in[1])) {
             q->result->products++;
-            q->result->integers += ac_q_root_of(q, n->in[0]) && ac_q_root_of(q, n->in[1]);
+            const ac_qroot *x = ac_q_root_of(q, n->in[0]), *y = ac_q_root_of(q, n->in[1]);
+            q->result->integers += x && y && x->bits == 8 && y->bits == 8;
         }
         for (int32_t k = 0; k < n->n_out; k++)
             store(q, n->out[k]);

@@ -14,6 +14,7 @@ typedef struct ac_quantizing {
     int64_t samples;
     int64_t before; /* bytes of constants in the model of floats */
     ac_quantized result;
+    double accuracy[2]; /* percent of --labels: of the model of floats, quantised; -1: no labels */
 } ac_quantizing;
 
 /* samples.c: opens the arrays of --data, and pins open dimensions; before the passes. */
@@ -21,7 +22,8 @@ int ac_quantizing_open(ac_quantizing *z);
 /* Checks them, and sets z->sample and z->samples; after the passes. */
 int ac_quantizing_bind(ac_quantizing *z);
 
-/* report.c */
-int ac_quantizing_report(ac_quantizing *z, const char *path);
+/* report.c: the accuracy by --labels; the report on standard output. */
+int ac_quantizing_score(ac_quantizing *z);
+int ac_quantizing_report(ac_quantizing *z);
 
 #endif

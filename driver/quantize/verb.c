@@ -30,7 +30,9 @@ static int read_options(ac_quantizing *z)
                                  .activation_bits = o->activations == AC_OPT_ACTIVATIONS_INT16 ? 16 : 8,
                                  .keep = o->keep.item,
                                  .n_keep = o->keep.n,
-                                 .outputs = o->quantized_io};
+                                 .outputs = o->quantized_io,
+                                 .alone = !o->quiet || o->json,
+                                 .budget = o->loss_budget > 0 ? o->loss_budget : 0};
     if (!o->quantize_data.n)
         return wrong_command(z->w, "quantize needs samples of the inputs: --data");
     if (!o->output)
@@ -64,13 +66,25 @@ static int write_model(ac_quantizing *z)
     return ac_onnx_write(w->made.model->graph, true, ac_pending_add(&w->out, w->opt.output));
 }
 
+/* Bytes of all constants. */
+static int64_t constant_bytes(const ac_graph *g)
+{
+    int64_t n = 0;
+    for (int32_t i = 0; i < g->tensor.n; i++)
+        if (ac_tensor_is_const(g->tensor.item[i]))
+            n += ac_tensor_bytes(g->tensor.item[i]);
+    return n;
+}
+
 int ac_quantize_verb(ac_work *w, const char *const *path, int32_t n)
 {
     ac_quantizing *z = AC_NEW(w->cx.region, ac_quantizing);
     z->w = w;
     AC_TRY(read_options(z));
     AC_TRY(read_model(z, path, n));
+    z->before = constant_bytes(w->made.model->graph);
     AC_TRY(ac_quantize(w->made.model->graph, &z->o, z->sample, z->samples, &z->result));
+    AC_TRY(ac_quantizing_score(z));
     AC_TRY(write_model(z));
-    return w->cx.diags.errors ? AC_FAIL : ac_quantizing_report(z, "-");
+    return w->cx.diags.errors ? AC_FAIL : ac_quantizing_report(z);
 }

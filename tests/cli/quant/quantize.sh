@@ -22,7 +22,15 @@ cmp -s q.onnx.out/0.npy q.ag.out/0.npy || fail "text and ONNX give other results
 expect 0 '^2 of 4 products' "$arenac" quantize "$net" --data x.npy --keep '*d1_1*' -o kept.onnx
 expect 0 '' "$arenac" quantize -q "$net" --data x.npy --weights int4 -o four.onnx
 [ "$(wc -c <four.onnx)" -lt "$(wc -c <q.onnx)" ] || fail "weights of four bits take as many bytes"
-expect 0 '16 bits' "$arenac" quantize "$net" --data x.npy --activations int16 -o wide.onnx
+expect 0 '^0 of 4 products' "$arenac" quantize "$net" --data x.npy --activations int16 -o wide.onnx
+# the report: accuracy, the worst tensors, JSON; a budget widens some tensors
+expect 0 '^accuracy 100.00 %, of the model of floats 100.00 %' \
+    "$arenac" quantize "$net" --data x.npz --labels y.npy -o l.onnx
+expect 0 '^Worst for the outputs: .* dB alone' "$arenac" quantize "$net" --data x.npz -o l.onnx
+expect 0 '"integer_products": 4' "$arenac" quantize "$net" --data x.npz --json -o l.onnx
+python3 -c 'import json, sys; r = json.load(sys.stdin); assert len(r["rows"]) == 8, r' <out.txt || fail "JSON"
+expect 0 ' 16 ' "$arenac" quantize "$net" --data x.npz --loss-budget 0.00062 -o budget.onnx
+expect 2 'labels' "$arenac" quantize "$net" --data x.npz --labels few.npy -o e.onnx
 # errors
 expect 2 'needs samples' "$arenac" quantize "$net" -o e.onnx
 expect 2 'file to write' "$arenac" quantize "$net" --data x.npy
