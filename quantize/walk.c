@@ -8,6 +8,8 @@
 #include <math.h>
 #include <string.h>
 
+enum { FEW_SAMPLES = 8 }; /* for figures that only the report has */
+
 double ac_q_db(const float *real, const float *coded, int64_t n)
 {
     double signal = 0, noise = 0;
@@ -129,10 +131,11 @@ static void quantise_product(ac_qnet *q, ac_qstep *s, const ac_qroot *r, const f
     ac_q_multiply(q, p, (const float *)x->coded, by, q->samples, (float *)y->coded);
     const double *off = mean_error(tmp, p, q->samples, (const float *)y->real, (const float *)y->coded);
     const float *coded_bias = code_bias(q, tmp, p, w, bias, off);
-    /* its own error: these weights on the same inputs, against those of the file */
-    float *own = AC_NEW_N(tmp, float, q->samples *n + 1);
-    ac_q_multiply(q, p, (const float *)x->coded, p->weight, q->samples, own);
-    const double own_db = ac_q_db(own, (const float *)y->coded, q->samples * n);
+    /* its own error: these weights on the same inputs, against those of the file; a few samples do */
+    const int64_t few = q->samples < FEW_SAMPLES ? q->samples : FEW_SAMPLES;
+    float *own = AC_NEW_N(tmp, float, few *n + 1);
+    ac_q_multiply(q, p, (const float *)x->coded, p->weight, few, own);
+    const double own_db = ac_q_db(own, (const float *)y->coded, few * n);
     ac_q_add_bias(p, bias, q->samples, (float *)y->real);
     ac_q_add_bias(p, coded_bias, q->samples, (float *)y->coded);
     new_row(q, (ac_quantized_row){.tensor = p->y->name,
