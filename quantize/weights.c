@@ -295,10 +295,10 @@ static void do_group(const ac_qnet *q, group *t, const sampled *s, int64_t g, co
     const double mean = fmax(trace / (double)k, 1e-12);
     for (int64_t i = 0; i < t->n * k; i++)
         t->target[i] = (double)scaled[i];
-    if (t->p->kind != AC_QTCONV && k <= MOST_RIDGE && t->m >= 16)
+    if (t->p->kind != AC_QTCONV && k <= MOST_RIDGE && t->m >= 2 * k) /* fewer would be fitted exactly */
         correct(t, scaled, mean);
     for (int64_t i = 0; i < k; i++)
-        t->h[i * k + i] += (float)(0.01 * mean);
+        t->h[i * k + i] += (float)((0.01 + 0.1 * (double)k / (double)t->m) * mean); /* few positions tell little */
     round_group(q, t, g, w);
 }
 
