@@ -1,13 +1,53 @@
 /* arn_cuda.c - the driver's functions by name, one context (the device's primary one) pushed around every call. */
 #include "arn_cuda.h"
 
-#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <windows.h>
+#else
+#include <dlfcn.h>
+#endif
 
 typedef uint64_t address;
 typedef struct stream_of_driver *stream;
+
+#ifdef _WIN32
+static void *open_library(void)
+{
+    return (void *)LoadLibraryA("nvcuda.dll");
+}
+
+static void *find_symbol(void *so, const char *name)
+{
+    const FARPROC f = GetProcAddress((HMODULE)so, name);
+    void *p;
+    memcpy(&p, &f, sizeof p);
+    return p;
+}
+
+static const char *why_not(void)
+{
+    return "nvcuda.dll cannot be loaded";
+}
+#else
+static void *open_library(void)
+{
+    return dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+}
+
+static void *find_symbol(void *so, const char *name)
+{
+    return dlsym(so, name);
+}
+
+static const char *why_not(void)
+{
+    return dlerror();
+}
+#endif
 
 /* Of the driver API, version 11.2 or later. */
 #define DRIVER(X)                                                                                               \
@@ -97,7 +137,7 @@ static void find_early(struct arn_cuda *c)
 {
     enum { CUDA_12_3 = 12030 };
     int version = 0;
-    void *p = dlsym(c->so, "cuLaunchKernelEx");
+    void *p = find_symbol(c->so, "cuLaunchKernelEx");
     if (c->model->early && p && !c->cuDriverGetVersion(&version) && version >= CUDA_12_3)
         memcpy(&c->launch_ex, &p, sizeof p);
 }
@@ -123,14 +163,14 @@ static int open_device(struct arn_cuda *c, int32_t number)
 
 static int open_driver(struct arn_cuda *c, int32_t device)
 {
-    c->so = dlopen("libcuda.so.1", RTLD_NOW | RTLD_LOCAL);
+    c->so = open_library();
     if (!c->so) {
-        snprintf(c->why, sizeof c->why, "no NVIDIA driver: %s", dlerror());
+        snprintf(c->why, sizeof c->why, "no NVIDIA driver: %s", why_not());
         return ARN_CUDA_EDRIVER;
     }
     void *p;
 #define LOOK_UP(name, args)                                                                   \
-    if (!(p = dlsym(c->so, #name))) {                                                         \
+    if (!(p = find_symbol(c->so, #name))) {                                                   \
         snprintf(c->why, sizeof c->why, "the NVIDIA driver is too old: it has no %s", #name); \
         return ARN_CUDA_EDRIVER;                                                              \
     }                                                                                         \
@@ -423,7 +463,7 @@ static int capture(struct arn_cuda *c)
     return 0;
 }
 
-static int wait(struct arn_cuda *c)
+static int wait_for_stream(struct arn_cuda *c)
 {
     int32_t status = 0;
     const int wrong = read_now(c, c->base[ARN_CUDA_STATUS], &status, sizeof status);
@@ -475,7 +515,7 @@ int arn_cuda_capture(struct arn_cuda *c)
 }
 int arn_cuda_wait(struct arn_cuda *c)
 {
-    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, wait(c));
+    return enter(c) ? ARN_CUDA_EDRIVER : leave(c, wait_for_stream(c));
 }
 int arn_cuda_restart(struct arn_cuda *c)
 {

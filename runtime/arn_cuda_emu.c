@@ -1,5 +1,9 @@
 /* arn_cuda_emu.c - blocks, or clusters of them, one after another; threads as fibres if they wait for each other, else
  * one after another. */
+#ifdef __APPLE__ /* ucontext and MAP_ANONYMOUS */
+#define _XOPEN_SOURCE 700
+#define _DARWIN_C_SOURCE
+#endif
 #include "arn_cuda_emu.h"
 
 #include "arn_cuda.h"

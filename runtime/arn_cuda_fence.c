@@ -5,6 +5,10 @@
  * the weights. A piece ends at the end of a page, but for at most 15 bytes that keep its address modulo 16. So an
  * access past its end faults, or changes those bytes; one before it faults if it is further away than its page begins.
  * Pieces of weights can only be read. arn_cuda_race.c sees every access, and misses none. */
+#ifdef __APPLE__ /* ucontext and MAP_ANONYMOUS */
+#define _XOPEN_SOURCE 700
+#define _DARWIN_C_SOURCE
+#endif
 #include "arn_cuda.h"
 #include "arn_cuda_emu.h"
 

@@ -1,15 +1,21 @@
-/* arn_host.c - contexts and DLPack: see arn_host.h. C99 and POSIX. */
+/* arn_host.c - contexts and DLPack: see arn_host.h. C99 and POSIX or Windows. */
 #define _POSIX_C_SOURCE 200112L
 #include "arn_host.h"
 
-#include <fcntl.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <malloc.h>
+#include <windows.h>
+#else
+#include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
+#endif
 
 enum { ALIGN = 64, WHY = 256 };
 
@@ -31,22 +37,107 @@ struct arn_ctx {
     char why[WHY];
 };
 
-/* aligned_alloc wants whole multiples; an empty tensor still gets an address. */
-static void *get_memory(uint64_t bytes, uint64_t align)
+/* ------------------------------------------------------------------ the system */
+
+#ifdef _WIN32
+static void *aligned(size_t bytes, size_t align)
+{
+    return _aligned_malloc(bytes, align);
+}
+
+static void free_memory(void *p)
+{
+    _aligned_free(p);
+}
+
+static long count(buffers *b, long more)
+{
+    return InterlockedExchangeAdd(&b->refs, more) + more;
+}
+
+/* The name is in the code page of the process, as for fopen. */
+static const char *map_file(const char *path, uint64_t bytes, void **map)
+{
+    const char *why = NULL;
+    LARGE_INTEGER size;
+    HANDLE view;
+    const HANDLE file =
+        CreateFileA(path, GENERIC_READ, FILE_SHARE_READ, NULL, OPEN_EXISTING, FILE_ATTRIBUTE_NORMAL, NULL);
+    if (file == INVALID_HANDLE_VALUE)
+        return "the weights file cannot be opened";
+    if (!GetFileSizeEx(file, &size) || (uint64_t)size.QuadPart != bytes) {
+        why = "the weights file has another size than this model's";
+    } else {
+        view = CreateFileMappingA(file, NULL, PAGE_READONLY, 0, 0, NULL);
+        *map = view ? MapViewOfFile(view, FILE_MAP_READ, 0, 0, 0) : NULL;
+        if (view)
+            CloseHandle(view);
+        why = *map ? NULL : "the weights file cannot be mapped";
+    }
+    CloseHandle(file);
+    return why;
+}
+
+static void unmap_file(void *map, size_t bytes)
+{
+    (void)bytes;
+    UnmapViewOfFile(map);
+}
+#else
+static void *aligned(size_t bytes, size_t align)
 {
     void *p = NULL;
+    return posix_memalign(&p, align, bytes) ? NULL : p;
+}
+
+static void free_memory(void *p)
+{
+    free(p);
+}
+
+static long count(buffers *b, long more)
+{
+    return __sync_add_and_fetch(&b->refs, more);
+}
+
+static const char *map_file(const char *path, uint64_t bytes, void **map)
+{
+    struct stat st;
+    const char *why = NULL;
+    const int fd = open(path, O_RDONLY);
+    if (fd < 0)
+        return "the weights file cannot be opened";
+    if (fstat(fd, &st) || (uint64_t)st.st_size != bytes)
+        why = "the weights file has another size than this model's";
+    else if ((*map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
+        *map = NULL;
+        why = "the weights file cannot be mapped";
+    }
+    close(fd);
+    return why;
+}
+
+static void unmap_file(void *map, size_t bytes)
+{
+    munmap(map, bytes);
+}
+#endif
+
+/* ------------------------------------------------------------------ memory */
+
+/* An empty tensor still gets an address. */
+static void *get_memory(uint64_t bytes, uint64_t align)
+{
     const size_t a = align > ALIGN ? (size_t)align : ALIGN;
-    if (bytes > SIZE_MAX - a || posix_memalign(&p, a, bytes ? (size_t)bytes : 1))
-        return NULL;
-    return p;
+    return bytes > SIZE_MAX - a ? NULL : aligned(bytes ? (size_t)bytes : 1, a);
 }
 
 static void drop(buffers *b)
 {
-    if (!b || __sync_sub_and_fetch(&b->refs, 1) > 0)
+    if (!b || count(b, -1) > 0)
         return;
     for (int32_t i = 0; b->out && i < b->n; i++)
-        free(b->out[i]);
+        free_memory(b->out[i]);
     free(b->out);
     free(b);
 }
@@ -55,22 +146,11 @@ static void drop(buffers *b)
 
 static const char *map_weights(arn_ctx *c, const char *path)
 {
-    struct stat st;
     if (c->model->weights != ARN_WEIGHTS_BLOB)
         return NULL;
     if (!path)
         return "the weights are a file of their own (--weights blob): its path is missing";
-    const int fd = open(path, O_RDONLY);
-    if (fd < 0)
-        return "the weights file cannot be opened";
-    const char *why = NULL;
-    if (fstat(fd, &st) || (uint64_t)st.st_size != c->model->weights_bytes)
-        why = "the weights file has another size than this model's";
-    else if ((c->map = mmap(NULL, (size_t)st.st_size, PROT_READ, MAP_PRIVATE, fd, 0)) == MAP_FAILED) {
-        c->map = NULL;
-        why = "the weights file cannot be mapped";
-    }
-    close(fd);
+    const char *why = map_file(path, c->model->weights_bytes, &c->map);
     c->map_bytes = (size_t)c->model->weights_bytes;
     c->mem.weights = c->map;
     return why;
@@ -129,9 +209,9 @@ void arn_close(arn_ctx *c)
     if (!c)
         return;
     if (c->map)
-        munmap(c->map, c->map_bytes);
-    free(c->mem.arena);
-    free(c->mem.state);
+        unmap_file(c->map, c->map_bytes);
+    free_memory(c->mem.arena);
+    free_memory(c->mem.state);
     free(c->in);
     free(c->out);
     drop(c->own);
@@ -308,7 +388,7 @@ static void free_owned(owned *o)
 {
     if (o->lent)
         drop(o->lent);
-    free(o->bytes);
+    free_memory(o->bytes);
     free(o);
 }
 
@@ -368,7 +448,7 @@ int arn_get_dl(arn_ctx *c, size_t output, DLManagedTensorVersioned **tensor)
     }
     x.data = c->own->out[output];
     o->lent = c->own;
-    __sync_add_and_fetch(&c->own->refs, 1);
+    count(c->own, 1);
     *tensor = as_now(o, &x, DLPACK_FLAG_BITMASK_READ_ONLY);
     return 0;
 }

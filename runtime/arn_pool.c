@@ -7,7 +7,133 @@
 #include "arn_pool.h"
 
 #include <errno.h>
+#ifdef _WIN32
+#define WIN32_LEAN_AND_MEAN
+#include <string.h>
+#include <windows.h>
+#else
 #include <sched.h>
+#endif
+
+static void worker(const struct arn_worker *w);
+
+/* ------------------------------------------------------------------ the system */
+
+#ifdef _WIN32
+static int open_lock(struct arn_threads *t)
+{
+    t->lock = t->wake = NULL; /* SRWLOCK_INIT, CONDITION_VARIABLE_INIT */
+    return 0;
+}
+
+static void close_lock(struct arn_threads *t)
+{
+    (void)t;
+}
+
+static void lock(struct arn_threads *t)
+{
+    AcquireSRWLockExclusive((SRWLOCK *)(void *)&t->lock);
+}
+
+static void unlock(struct arn_threads *t)
+{
+    ReleaseSRWLockExclusive((SRWLOCK *)(void *)&t->lock);
+}
+
+static void sleep_locked(struct arn_threads *t)
+{
+    SleepConditionVariableSRW((CONDITION_VARIABLE *)(void *)&t->wake, (SRWLOCK *)(void *)&t->lock, INFINITE, 0);
+}
+
+static void wake_all(struct arn_threads *t)
+{
+    WakeAllConditionVariable((CONDITION_VARIABLE *)(void *)&t->wake);
+}
+
+static void yield(void)
+{
+    SwitchToThread();
+}
+
+static DWORD WINAPI begin(void *arg)
+{
+    worker((const struct arn_worker *)arg);
+    return 0;
+}
+
+static int start_thread(struct arn_worker *w)
+{
+    w->thread = CreateThread(NULL, 0, begin, w, 0, NULL);
+    return w->thread ? 0 : EAGAIN;
+}
+
+static void join_thread(struct arn_worker *w)
+{
+    WaitForSingleObject(w->thread, INFINITE);
+    CloseHandle(w->thread);
+}
+#else
+static int open_lock(struct arn_threads *t)
+{
+    int error = pthread_mutex_init(&t->lock, NULL);
+    if (error)
+        return error;
+    error = pthread_cond_init(&t->wake, NULL);
+    if (error)
+        pthread_mutex_destroy(&t->lock);
+    return error;
+}
+
+static void close_lock(struct arn_threads *t)
+{
+    pthread_cond_destroy(&t->wake);
+    pthread_mutex_destroy(&t->lock);
+}
+
+static void lock(struct arn_threads *t)
+{
+    pthread_mutex_lock(&t->lock);
+}
+
+static void unlock(struct arn_threads *t)
+{
+    pthread_mutex_unlock(&t->lock);
+}
+
+static void sleep_locked(struct arn_threads *t)
+{
+    pthread_cond_wait(&t->wake, &t->lock);
+}
+
+static void wake_all(struct arn_threads *t)
+{
+    pthread_cond_broadcast(&t->wake);
+}
+
+static void yield(void)
+{
+    sched_yield();
+}
+
+static void *begin(void *arg)
+{
+    worker((const struct arn_worker *)arg);
+    return NULL;
+}
+
+static int start_thread(struct arn_worker *w)
+{
+    return pthread_create(&w->thread, NULL, begin, w);
+}
+
+static void join_thread(struct arn_worker *w)
+{
+    pthread_join(w->thread, NULL);
+}
+#endif
+
+/* ------------------------------------------------------------------ jobs */
 
 /* About 30 microseconds of looking at a flag; then a waiting thread sleeps, and the caller yields. */
 enum { SPINS = 2000 };
@@ -59,23 +185,22 @@ static uint32_t wait_for_job(struct arn_threads *t, uint32_t seen)
     }
     if (turn != seen)
         return turn;
-    pthread_mutex_lock(&t->lock);
+    lock(t);
     __atomic_add_fetch(&t->asleep, 1, __ATOMIC_SEQ_CST);
     while ((turn = __atomic_load_n(&t->turn, __ATOMIC_SEQ_CST)) == seen)
-        pthread_cond_wait(&t->wake, &t->lock);
+        sleep_locked(t);
     __atomic_sub_fetch(&t->asleep, 1, __ATOMIC_SEQ_CST);
-    pthread_mutex_unlock(&t->lock);
+    unlock(t);
     return turn;
 }
 
-static void *worker(void *arg)
+static void worker(const struct arn_worker *w)
 {
-    const struct arn_worker *w = arg;
     struct arn_threads *t = w->of;
     for (uint32_t turn = 0;;) { /* jobs that others have done meanwhile are missed */
         turn = wait_for_job(t, turn);
         if (get(&t->quit))
-            return NULL;
+            return;
         work(t, w->number, turn);
     }
 }
@@ -84,9 +209,9 @@ static void start(struct arn_threads *t, uint32_t turn)
 {
     __atomic_store_n(&t->turn, turn, __ATOMIC_SEQ_CST);
     if (get(&t->asleep)) {
-        pthread_mutex_lock(&t->lock);
-        pthread_cond_broadcast(&t->wake);
-        pthread_mutex_unlock(&t->lock);
+        lock(t);
+        wake_all(t);
+        unlock(t);
     }
 }
 
@@ -107,7 +232,7 @@ static void run(struct arn_pool *pool, int32_t parts, arn_part_fn *f, const void
         if (i < SPINS)
             relax();
         else
-            sched_yield(); /* more threads than processors: let the others finish */
+            yield(); /* more threads than processors: let the others finish */
     }
 }
 
@@ -120,19 +245,14 @@ int arn_threads_open(struct arn_threads *t, int32_t threads)
     t->turn = 0;
     t->left = t->asleep = t->quit = 0;
     t->worker[0].taken = 0;
-    int error = pthread_mutex_init(&t->lock, NULL);
+    int error = open_lock(t);
     if (error)
         return error;
-    error = pthread_cond_init(&t->wake, NULL);
-    if (error) {
-        pthread_mutex_destroy(&t->lock);
-        return error;
-    }
     for (int32_t i = 1; i < threads; i++) {
         t->worker[i].of = t;
         t->worker[i].number = i;
         t->worker[i].taken = 0;
-        error = pthread_create(&t->worker[i].thread, NULL, worker, &t->worker[i]);
+        error = start_thread(&t->worker[i]);
         if (error) {
             arn_threads_close(t);
             return error;
@@ -168,7 +288,6 @@ void arn_threads_close(struct arn_threads *t)
     __atomic_store_n(&t->quit, 1, __ATOMIC_SEQ_CST);
     start(t, t->turn + 1);
     for (int32_t i = 1; i < t->threads; i++)
-        pthread_join(t->worker[i].thread, NULL);
-    pthread_cond_destroy(&t->wake);
-    pthread_mutex_destroy(&t->lock);
+        join_thread(&t->worker[i]);
+    close_lock(t);
 }

@@ -1,5 +1,5 @@
-/* arn_pool.h - a few threads for models made with --threads N. For hosts with POSIX threads; firmware output never
- * needs it.
+/* arn_pool.h - a few threads for models made with --threads N. For hosts with threads of POSIX or Windows; firmware
+ * output never needs it.
  *
  *     static struct arn_threads threads;
  *     if (arn_threads_open(&threads, 2) == 0)
@@ -17,8 +17,17 @@
  * at a time; models that run at the same time need a pool each. Errors: those of pthread_create. */
 #ifndef ARN_POOL_H
 #define ARN_POOL_H
-#include <pthread.h>
 #include <stdint.h>
+#ifdef _WIN32
+typedef void *arn_thread; /* a HANDLE */
+typedef void *arn_lock;   /* an SRWLOCK, and */
+typedef void *arn_wake;   /* a CONDITION_VARIABLE: structs of one pointer */
+#else
+#include <pthread.h>
+typedef pthread_t arn_thread;
+typedef pthread_mutex_t arn_lock;
+typedef pthread_cond_t arn_wake;
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -46,13 +55,13 @@ struct arn_threads {
     int32_t left;   /* slices of the present job, one for each thread, that are not finished; atomic */
     int32_t asleep; /* threads that wait for `wake`; atomic, changed under the lock */
     int32_t quit;   /* atomic */
-    pthread_mutex_t lock;
-    pthread_cond_t wake;
+    arn_lock lock;
+    arn_wake wake;
     struct arn_worker {
         struct arn_threads *of;
         int32_t number;
         uint32_t taken; /* the last job whose slice `number` was taken; atomic */
-        pthread_t thread;
+        arn_thread thread;
     } worker[ARN_MOST_THREADS];
 };
 

@@ -28,8 +28,8 @@
 #include <sys/syscall.h>
 #endif
 #ifdef __APPLE__
-#include <crt_externs.h>
-#include <mach-o/dyld.h>
+int _NSGetExecutablePath(char *path, uint32_t *n);
+char ***_NSGetEnviron(void);
 #define environ (*_NSGetEnviron())
 #define st_mtim st_mtimespec
 #else

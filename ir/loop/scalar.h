@@ -11,6 +11,7 @@
 #ifndef AC_IR_LOOP_SCALAR_H
 #define AC_IR_LOOP_SCALAR_H
 #include "ir/dtype/dtype.h"
+#include "ir/dtype/fma.h"
 
 #include <math.h>
 
@@ -93,7 +94,7 @@
     static inline t ac_s_CEIL_##T(t a) { return ceil##s(a); }                                     \
     static inline t ac_s_TRUNC_##T(t a) { return trunc##s(a); }                                   \
     static inline t ac_s_RINT_##T(t a) { return nearbyint##s(a); }                                \
-    static inline t ac_s_FMA_##T(t a, t b, t c) { return fma##s(a, b, c); }                       \
+    static inline t ac_s_FMA_##T(t a, t b, t c) { return ac_fma##s(a, b, c); }                       \
     static inline t ac_s_MULADD_##T(t a, t b, t c)                                                \
     {                                                                                             \
         t p = a * b; /* rounded: two operations in one dispatch */                                \

@@ -1,6 +1,8 @@
 /* requant_float.c - searches for a form in floats and proves it; see requant_float.h. */
 #include "ir/lower/requant_float.h"
 
+#include "ir/dtype/fma.h"
+
 #include <math.h>
 
 enum { MOST_STEPS = 256, NEAR = 3, SCALES = 12 }; /* neighbours to try on either side: of c, of scales */
@@ -23,7 +25,7 @@ int32_t ac_requant_float_at(const ac_float_of *of, bool fma, int32_t acc)
 {
     const float a = (float)acc, c = acc < 0 ? of->below : of->c;
     if (fma)
-        return (int32_t)rintf(fmaf(a, of->scale, c));
+        return (int32_t)rintf(ac_fmaf(a, of->scale, c));
     const volatile float p = a * of->scale; /* rounded on its own, even if this compiler fuses operations */
     return (int32_t)rintf(p + c);
 }

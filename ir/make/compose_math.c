@@ -1,5 +1,6 @@
 /* compose_math.c - composes mathematical functions from canonical operators. */
 #define MAKER b
+#include "ir/dtype/fma.h"
 #include "ir/make/formula.h"
 
 #include <math.h>
@@ -33,7 +34,7 @@ ac_tensor *ac_make_elu(const ac_maker *b, ac_tensor *x, double alpha)
  * type. */
 ac_tensor *ac_make_hard_sigmoid(const ac_maker *b, ac_tensor *x, double alpha, double beta)
 {
-    const double by = beta / alpha, rest = fma(-by, alpha, beta) / alpha;
+    const double by = beta / alpha, rest = ac_fma(-by, alpha, beta) / alpha;
     ac_tensor *line;
     if (!x)
         return NULL;

@@ -85,7 +85,7 @@ static void compare(const system_of *s)
 static void an_image(void)
 {
     const ac_inequality known[] = {
-        {{1, 0, 0}, 24}, {{0, 1, 0}, 4}, {{0, 0, 1}, 63}, {{1 << 30, 1 << 30, 0}, 29L << 30}};
+        {{1, 0, 0}, 24}, {{0, 1, 0}, 4}, {{0, 0, 1}, 63}, {{1 << 30, 1 << 30, 0}, 29LL << 30}};
     const int64_t weight[] = {320, 64, 1};
     ac_region *r = ac_region_open(&cx.heap);
     CHECK(ac_simplex_at_most(r, known, 4, 3, weight, 24 * 320 + 4 * 64 + 63));
