@@ -10,7 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <windows.h>
-/* after windows.h */
+/* these need the one above */
 #include <psapi.h>
 #include <shellapi.h>
 
