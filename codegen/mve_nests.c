@@ -238,14 +238,14 @@ static void put_row_step(writer *o, bool first)
         ac_putf(&o->to, "vldrb.8 q1, [r3], #16\nvmladav%s.s8 %s, q0, q1\n", first ? "" : "a", SUM[c % 2 * 4 + c / 2]);
 }
 
-/* r1: x, r3: weights, r7: steps, then y */
+/* r1: x, r3: weights, r5: y, r7: steps, r9: biases, r11: factors that all channels have */
 static void put_row(writer *o)
 {
     ac_sink *to = &o->to;
     const bool two = o->walk == BY_TWO;
     sums s = {{2, 3}, {0, 1}, 2};
-    ac_putf(to, "push {r0, r4-r11, lr}\nldr r9, [r0, #%d]\nldr r3, [r0, #%d]\n8:\nldr r0, [sp]\n", 4 * AC_MVE_BIASES,
-            4 * AC_MVE_WEIGHTS);
+    ac_putf(to, "push {r0, r4-r11, lr}\nldrd r3, r9, [r0, #%d]\nldr r5, [r0, #%d]\nldr r11, [r0, #%d]\n8:\n",
+            4 * AC_MVE_WEIGHTS, 4 * AC_MVE_OUT, 4 * AC_MVE_FACTORS);
     ac_putf(to, "ldr r1, [r0]\nldr r7, [r0, #%d]\n", 4 * AC_MVE_ROW_STEPS);
     ac_put(to, two ? "" : "subs r7, #1\n");
     put_row_step(o, true);
@@ -258,13 +258,10 @@ static void put_row(writer *o)
     ac_put(to, two ? "subs r7, #2\nbne 1b\n" : "subs r7, #1\nbne 1b\n2:\n");
     ac_put(to, "vmov q2[2], q2[0], r0, r4\nvmov q2[3], q2[1], r2, r6\n"
                "vmov q3[2], q3[0], r8, r12\nvmov q3[3], q3[1], r10, lr\nldr r0, [sp]\n");
-    if (o->n->shared)
-        ac_putf(to, "ldr r11, [r0, #%d]\n", 4 * AC_MVE_FACTORS);
     put_requant(o, &s, 0);
-    ac_putf(to, "ldr r7, [r0, #%d]\nldr r6, [r0, #%d]\nldr r4, [r0, #%d]\n", 4 * AC_MVE_OUT, 4 * AC_MVE_ZERO,
-            4 * AC_MVE_END);
-    put_bytes(o, 2, 3, "r6", "[r7], #8");
-    ac_putf(to, "str r7, [r0, #%d]\ncmp r9, r4\nbne 8b\npop {r0, r4-r11, pc}\n", 4 * AC_MVE_OUT);
+    ac_putf(to, "ldr r6, [r0, #%d]\nldr r4, [r0, #%d]\n", 4 * AC_MVE_ZERO, 4 * AC_MVE_END);
+    put_bytes(o, 2, 3, "r6", "[r5], #8");
+    ac_put(to, "cmp r9, r4\nbne 8b\npop {r0, r4-r11, pc}\n");
 }
 
 /* ------------------------------------------------------------------ spots */
