@@ -7,6 +7,7 @@
  * and integer_ops/pooling.h of TFLite; integers bit for bit, floats in the same order.
  *
  * Schedule: pixel, channels in vectors, the window. */
+#include "ir/loop/tiles.h"
 #include "ir/lower/conv/gemm.h"
 #include "ir/lower/conv/spans.h"
 #include "ir/lower/entries.h"
@@ -14,6 +15,7 @@
 #include "ir/lower/gpu/warp.h"
 
 #include <math.h>
+#include <string.h>
 
 typedef struct pool {
     ac_lower *L;
@@ -157,6 +159,76 @@ static int accumulate(pool *p)
     const ac_x idx[4] = {zero, zero, zero, c}, count = ac_lb_mul(b, ac_lb_sub(b, yhi, ylo), ac_lb_sub(b, xhi, xlo));
     ac_lo_result(L, finish(p, ac_lb_load(b, acc, c, 1), count), idx, 1);
     ac_lb_end(b);
+    return AC_OK;
+}
+
+enum { DEEP = 16, FOUR = 4 };
+
+/* Processors with sums of sixteen products: averages of whole images are products with ones. */
+static bool products_fit(const pool *p)
+{
+    const ac_window *w = &p->win;
+    const ac_slide *y = &w->y, *x = &w->x;
+    return p->L->target->mve && !p->L->variant && p->op == AC_OP_AVERAGE_POOL_2D && p->x->dtype == AC_I8 &&
+           y->out * x->out == 1 && y->taps == y->in && x->taps == x->in && ac_slide_inside(y) && ac_slide_inside(x) &&
+           y->in * x->in >= DEEP && w->ic % FOUR == 0 && w->ic <= AC_TILE_PITCH;
+}
+
+/* Four channels from c on of `pixels` pixels from element x on, sixteen pixels a step, to the slots of a line. */
+static void turn_pixels(const pool *p, ac_tile t, ac_x x, int64_t pixels)
+{
+    ac_lb *b = &p->L->b;
+    const ac_x zero = ac_lb_i32(b, 0), all = ac_lb_i32(b, pixels);
+    const ac_x first = ac_lb_for(b, "first", zero, all, DEEP, AC_MARK_SERIAL);
+    ac_x n = ac_lb_i32(b, DEEP);
+    if (pixels % DEEP)
+        n = ac_lb_min(b, n, ac_lb_sub(b, all, first));
+    ac_lb_tile(b, t, ac_lb_add(b, x, ac_lb_mul(b, first, ac_lb_i32(b, t.stride))),
+               ac_lb_mul(b, first, ac_lb_i32(b, FOUR)), n);
+    ac_lb_end(b);
+}
+
+static int products(const pool *p)
+{
+    ac_lower *L = p->L;
+    ac_lb *b = &L->b;
+    const ac_window *w = &p->win;
+    const int64_t pixels = w->y.in * w->x.in, steps = (pixels + DEEP - 1) / DEEP;
+    int8_t *ones = AC_NEW_N(L->region, int8_t, steps * DEEP);
+    memset(ones, 1, (size_t)pixels);
+    const int32_t line = ac_lo_line(L, "line", AC_I8, steps * DEEP * FOUR);
+    const int32_t one = ac_lo_table(L, "ones", AC_I8, steps * DEEP, ones), acc = ac_lo_local(L, "acc", AC_I32, FOUR);
+    const ac_x zero = ac_lb_i32(b, 0), count = ac_lb_i32(b, pixels);
+    const int8_t none = 0;
+    const ac_tile fill = {.form = AC_TILE_SPREAD,
+                          .rows = 1,
+                          .channels = 1,
+                          .x = ac_lo_table(L, "none", AC_I8, 1, &none),
+                          .acc = line,
+                          .shift = 1};
+    ac_lb_tile(b, fill, zero, zero, ac_lb_i32(b, steps * DEEP * FOUR)); /* all of the last step is read */
+    const ac_x n = ac_lb_for_n(b, "n", w->n);
+    const ac_x c = ac_lb_for(b, "c", zero, ac_lb_i32(b, w->ic), FOUR, AC_MARK_SERIAL);
+    const ac_tile spread = {.form = AC_TILE_SPREAD,
+                            .rows = 1,
+                            .channels = FOUR,
+                            .x = p->buf,
+                            .acc = line,
+                            .pitch = DEEP,
+                            .shift = 1,
+                            .depth = b->fn->buf.item[p->buf].align % FOUR ? 0 : FOUR,
+                            .stride = (int32_t)w->ic};
+    turn_pixels(p, spread, ac_lb_add(b, ac_lb_mul(b, n, ac_lb_i32(b, pixels * w->ic)), c), pixels);
+    const ac_tile sum = {.form = AC_TILE_BYTES, .rows = 1, .channels = FOUR, .x = one, .w = line, .acc = acc};
+    ac_lb_tile(b, sum, zero, zero, ac_lb_i32(b, steps));
+    const ac_x l = ac_lb_for(b, "l", zero, ac_lb_i32(b, FOUR), 1, AC_MARK_SERIAL), one_bit = ac_lb_i32(b, 1);
+    const ac_x slot = ac_lb_add(b, ac_lb_shl(b, ac_lb_and(b, l, one_bit), one_bit), ac_lb_shr(b, l, one_bit));
+    const ac_x most = ac_lb_i32(b, pixels * 128); /* known, so that rounding does not overflow */
+    const ac_x total = ac_lb_clamp(b, ac_lb_load(b, acc, slot, 1), ac_lb_neg(b, most), most);
+    const ac_x idx[4] = {n, zero, zero, ac_lb_add(b, c, l)};
+    ac_lo_result(L, finish(p, total, count), idx, 1);
+    for (int32_t k = 0; k < 3; k++)
+        ac_lb_end(b);
     return AC_OK;
 }
 
@@ -326,6 +398,8 @@ int ac_lo_pool(ac_lower *L)
     p.buf = ac_lo_operand(L, x);
     if (L->variant & AC_VARIANT_ROWS && p.win.n * p.win.y.out * p.win.x.out == 1)
         return accumulate(&p);
+    if (products_fit(&p))
+        return products(&p);
     if (warps_fit(&p))
         return warps(&p);
     return loads_all(&p) ? load_all(&p) : schedule(&p);

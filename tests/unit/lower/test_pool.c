@@ -7,7 +7,8 @@ typedef struct window {
     int64_t n, ih, iw, ic, oh, ow, kh, kw, sh, sw, pt, pl;
 } window;
 
-static void random_pool(ac_op op, ac_dtype d)
+/* whole: one window over an image of many pixels */
+static void random_pool(ac_op op, ac_dtype d, bool whole)
 {
     const double lo = d == AC_F32 ? -3 : (double)ac_dtype_min(d), hi = d == AC_F32 ? 3 : (double)ac_dtype_max(d);
     window f = {.act = (ac_act)pick(0, 3),
@@ -19,6 +20,10 @@ static void random_pool(ac_op op, ac_dtype d)
     extents(&f.ih, &f.oh, f.kh, f.sh, 1, &f.pt, false);
     extents(&f.iw, &f.ow, f.kw, f.sw, 1, &f.pl, false);
     f.ic = channels();
+    if (whole) {
+        f.ih = f.kh = pick(4, 9), f.iw = f.kw = pick(4, 9), f.ic = 4 * pick(1, 4);
+        f.oh = f.ow = 1, f.pt = f.pl = 0;
+    }
     now = ac_strf(cx.region, "%s %s act %d in %dx%dx%d out %dx%d k %dx%d s %dx%d pad %d,%d", ac_ops[op].text,
                   ac_dtype_name(d), (int)f.act, (int)f.ih, (int)f.iw, (int)f.ic, (int)f.oh, (int)f.ow, (int)f.kh,
                   (int)f.kw, (int)f.sh, (int)f.sw, (int)f.pt, (int)f.pl);
@@ -65,10 +70,13 @@ static void one(int what)
 {
     static const ac_op OPS[] = {AC_OP_MAX_POOL_2D, AC_OP_AVERAGE_POOL_2D, AC_OP_L2_POOL_2D};
     static const ac_dtype TYPES[] = {AC_F32, AC_I8, AC_U8, AC_I16};
-    random_pool(OPS[what / 4], TYPES[what % 4]);
+    if (what < 9) /* l2: floats only */
+        random_pool(OPS[what / 4], TYPES[what % 4], false);
+    else
+        random_pool(OPS[what % 2], AC_I8, true);
 }
 
 int main(int argc, char **argv)
 {
-    return sum_cases(argc, argv, "pool", 9, one); /* l2: floats only */
+    return sum_cases(argc, argv, "pool", 11, one);
 }
