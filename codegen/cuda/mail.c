@@ -2,9 +2,9 @@
  * others store there (st.async and an mbarrier), and the block goes on when all have come. A barrier of the cluster
  * has to order all memory of the device, which takes longer.
  *
- * When a block has all bytes of a phase, every block has made its stores of that phase, and before them its loads:
- * stores come last, after a barrier of the block. So no block is more than one phase ahead of another, and two
- * counters, in turn, suffice. */
+ * If a block has all bytes of a phase, every block has stored its part of them, and has read all that it reads in that
+ * phase: stores come last, after a barrier of the block. So no block is more than one phase ahead of another, and two
+ * counters, in turn, do. */
 #include "codegen/cuda/cuda.h"
 #include "ir/loop/builder.h"
 #include "ir/loop/gpu_loops.h"
@@ -197,7 +197,7 @@ static bool reads_first(const ac_loop_fn *fn, ac_x phase, ac_x end)
 }
 
 /* The block loop of the cluster loop that gives, if it comes last, and the block's threads have waited for each other
- * after the loads before it. Else 0. */
+ * after earlier reads. Else 0. */
 static ac_x giving_phase(const ac_loop_fn *fn, ac_x cluster)
 {
     const ac_x end = ac_cuda_end_of(fn, cluster);

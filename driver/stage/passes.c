@@ -10,6 +10,7 @@
 
 #include "base/shell.h"
 #include "codegen/targets.h"
+#include "ir/lower/conv/expanded.h"
 #include "ir/pass/run/run.h"
 #include "ir/pass/state/other_lengths.h"
 
@@ -227,30 +228,33 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
     if (step)
         extension.step = step;
     AC_TRY(ac_settings_storage(a->cx, o, &storage));
-    ac_pass_options p = {.stop_after = last,
-                         .dump_after = o->dump_after.item,
-                         .n_dump = o->dump_after.n,
-                         .reference = reference,
-                         .views = o->views && !reference,
-                         .quantized_io = o->quantized_io,
-                         .exact = o->exact,
-                         .channels_first = a->model->channels_first,
-                         .declared = a->model->declared,
-                         .least_taps = t ? least_taps_of(t) : 0,
-                         .rows = t && t->gpu,
-                         .gpu = t ? t->gpu : 0,
-                         .gates = t && t->gpu && !storage && set && set->tensor_cores <= AC_TENSOR_OFF,
-                         .halves = t && t->gpu,
-                         .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
-                         .plane_bytes = t ? t->l2_bytes / 2 : 0,
-                         .nodes = ac_extend_grows(&extension) || ac_trains(q) || q->unrolls,
-                         .ahead = t ? AC_NEW(a->cx->region, ac_ahead) : NULL,
-                         .unrolls = t && t->gpu ? MOST_STEPS_OF_GPU : 0,
-                         .cells = t && !o->exact && !storage ? t->gpu : 0,
-                         .grows = ac_extend_grows(&extension),
-                         .cuts = set && set->dead ? AC_NEW(a->cx->region, ac_cuts) : NULL,
-                         .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx->region, ac_products),
-                         .storage = storage};
+    ac_pass_options p = {
+        .stop_after = last,
+        .dump_after = o->dump_after.item,
+        .n_dump = o->dump_after.n,
+        .reference = reference,
+        .views = o->views && !reference,
+        .quantized_io = o->quantized_io,
+        .exact = o->exact,
+        .channels_first = a->model->channels_first,
+        .declared = a->model->declared,
+        .least_taps = t ? least_taps_of(t) : 0,
+        .rows = t && t->gpu,
+        .gpu = t ? t->gpu : 0,
+        .expands = t && t->gpu && !storage && set && set->tensor_cores <= AC_TENSOR_OFF ? ac_gpu_expanded_pays : NULL,
+        .target = t,
+        .gates = t && t->gpu && !storage && set && set->tensor_cores <= AC_TENSOR_OFF,
+        .halves = t && t->gpu,
+        .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
+        .plane_bytes = t ? t->l2_bytes / 2 : 0,
+        .nodes = ac_extend_grows(&extension) || ac_trains(q) || q->unrolls,
+        .ahead = t ? AC_NEW(a->cx->region, ac_ahead) : NULL,
+        .unrolls = t && t->gpu ? MOST_STEPS_OF_GPU : 0,
+        .cells = t && !o->exact && !storage ? t->gpu : 0,
+        .grows = ac_extend_grows(&extension),
+        .cuts = set && set->dead ? AC_NEW(a->cx->region, ac_cuts) : NULL,
+        .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx->region, ac_products),
+        .storage = storage};
     const ac_noise noise = {.seed = o->seed > 0 ? (uint64_t)o->seed : 0,
                             .inputs = o->noise == AC_OPT_NOISE_INPUT,
                             .advances = !p.grows && !extension.like};

@@ -29,7 +29,10 @@ bool ac_loop_only_loads(const ac_loop_fn *fn, int32_t buf)
     for (int32_t x = 1; x < fn->code.n; x++) {
         const ac_ins *i = &fn->code.item[x];
         any |= i->op == AC_L_LOAD && i->aux == buf;
-        if (i->op != AC_L_LOAD && i->op != AC_L_PREFETCH && ac_ins_uses_buffer(i, buf))
+        int32_t copied;
+        ac_x from, cond;
+        const bool late = i->op == AC_L_STORE && i->flags & AC_F_LATE && ac_late_copy(fn, i, &copied, &from, &cond);
+        if ((i->op != AC_L_LOAD && i->op != AC_L_PREFETCH && ac_ins_uses_buffer(i, buf)) || (late && copied == buf))
             return false;
     }
     return any;

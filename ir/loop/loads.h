@@ -12,7 +12,7 @@
 typedef ac_x ac_load_fn(void *with, ac_x x, const ac_ins *load, const ac_x *map); /* map[v]: value v of fn */
 /* b->region: where the copy lives. */
 void ac_loop_reload(ac_ctx *cx, ac_lb *b, const ac_loop_fn *fn, ac_load_fn *value, void *with);
-/* True if fn loads from buf, and does nothing else with it. */
+/* True if fn loads from buf, and does nothing else with it: a late store copies its memory. */
 bool ac_loop_only_loads(const ac_loop_fn *fn, int32_t buf);
 
 #endif

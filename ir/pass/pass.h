@@ -64,6 +64,9 @@ typedef struct ac_ahead {
     ac_bytes bytes; /* their results for all steps */
 } ac_ahead;
 
+struct ac_target;
+struct ac_expanded;
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -72,16 +75,19 @@ typedef struct ac_pass_options {
     const char *stop_after; /* NULL: run all */
     bool reference;         /* --reference tflite: only the passes that passes.def allows with it */
     bool views;
-    bool quantized_io;      /* inputs and outputs are the integers inside */
-    bool exact;             /* no change of float order */
-    bool channels_first;    /* the graph's operators had channels first in the file: pass layout has work to do */
-    int32_t least_taps;     /* of a filter that pass depthwise converts; 0: it does not run */
-    bool rows;              /* pass rows runs: an operator is a launch */
-    int32_t gpu;            /* compute capability of a GPU: pass excite runs; 0: another target */
-    bool gates;             /* pass gate runs: the target's products of floats take gates */
-    bool halves;            /* pass halves runs: loops read and write 16 bits as f32 */
-    int32_t plane_lanes;    /* floats of a vector, for pass planes; 0: it does not run */
-    ac_bytes plane_bytes;   /* weights up to this size are cheap to read again and again */
+    bool quantized_io;   /* inputs and outputs are the integers inside */
+    bool exact;          /* no change of float order */
+    bool channels_first; /* the graph's operators had channels first in the file: pass layout has work to do */
+    int32_t least_taps;  /* of a filter that pass depthwise converts; 0: it does not run */
+    bool rows;           /* pass rows runs: an operator is a launch */
+    int32_t gpu;         /* compute capability of a GPU: pass excite runs; 0: another target */
+    /* True if expanded_depthwise is faster than its two parts; NULL: pass expand does not run */
+    bool (*expands)(const struct ac_target *t, const struct ac_expanded *e, bool long_end);
+    const struct ac_target *target; /* for expands */
+    bool gates;                     /* pass gate runs: the target's products of floats take gates */
+    bool halves;                    /* pass halves runs: loops read and write 16 bits as f32 */
+    int32_t plane_lanes;            /* floats of a vector, for pass planes; 0: it does not run */
+    ac_bytes plane_bytes;           /* weights up to this size are cheap to read again and again */
     bool declared;          /* declared shapes and types of results are binding: infer reports those that differ */
     bool nodes;             /* pass infer leaves no SCAN; otherwise only cheap ones of a few steps become nodes there */
     ac_ahead *ahead;        /* for pass ahead; NULL: it does not run */

@@ -128,6 +128,7 @@ ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)
         if (time < least_time) {
             least_time = time;
             best = p;
+            best.cycles = time / CYCLE;
         }
     }
     return best;

@@ -15,6 +15,7 @@ typedef struct ac_gpu_plan {
     int32_t items;                  /* of a tile */
     bool held;                      /* all of the block's rows of x are in shared memory, not in the stages */
     int64_t steps, per;             /* steps of the depth, rounded up; of a split */
+    int64_t cycles;                 /* by the model */
 } ac_gpu_plan;
 
 /* A product of `many` matrices [rows, depth] and [depth, n]. piece: floats of a copy of x (4, 2, 1); in_order: sums are

@@ -2,6 +2,7 @@
  * Products with padding count. */
 #include "ir/ops/decode/einsum_labels.h"
 #include "ir/ops/decode/excite.h"
+#include "ir/ops/decode/expanded.h"
 #include "ir/ops/decode/operand_names.h"
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
@@ -96,6 +97,13 @@ int64_t ac_macs_of_attention(const ac_node *n)
     const int64_t *size = n->attrs.attention.size.v;
     const int64_t scores = size[0] * size[1] * size[2] * size[3] * size[4];
     return scores * (size[5] + size[6]);
+}
+
+/* Each expanded value once. */
+int64_t ac_macs_of_expanded(const ac_node *n)
+{
+    const ac_tensor *x = n->in[AC_EXPANDED_X], *v = n->in[AC_EXPANDED_V];
+    return ac_tensor_count(x) * v->dim[0] + over_weights(ac_tensor_count(n->out[0]), n->in[AC_EXPANDED_W], 3);
 }
 
 /* The sums of the mean do not count. */

@@ -8,6 +8,7 @@
  *
  * The rules resolve same and valid: pad_t, pad_b, pad_l, pad_r get the numbers and padding becomes explicit, which
  * gives the same shape when the rule runs again. Strides longer than the padded input become that long. */
+#include "ir/ops/decode/expanded.h"
 #include "ir/ops/shape/entries.h"
 #include "ir/ops/shape/shape.h"
 
@@ -160,6 +161,18 @@ int ac_sh_gated_conv(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_bias(cx, n, 3, w->dim[0]));
     AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
     return ac_shape_set(cx, n, 0, AC_F32, 4, (int64_t[]){x->dim[0], x->dim[1], x->dim[2], w->dim[0]});
+}
+
+int ac_sh_expanded(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    ac_expanded e;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.expanded.act));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.expanded.inner));
+    AC_TRY(ac_expanded_of(cx, n, &e));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    return ac_shape_set(cx, n, 0, AC_F32, 4, (int64_t[]){e.images, e.down.out, e.across.out, e.channels});
 }
 
 /* x [N,H,W,C], w [1,KH,KW,C*M] -> [N,OH,OW,C*M]; channel c gives channels c*M .. c*M + M-1. */

@@ -3,6 +3,7 @@
 #include "ir/ops/decode/axis.h"
 #include "ir/ops/decode/excite.h"
 #include "ir/pass/dequantised.h"
+#include "ir/pass/gpu/curves.h"
 #include "ir/pass/passes.h"
 
 enum { MOST_VALUES = 4096, FEW_ELEMENTS = 1 << 14, FIRST_WITH_CLUSTERS = 90 };
@@ -37,30 +38,6 @@ static ac_node *product_of(const found *f, const ac_tensor *t, int32_t readers)
                : NULL;
 }
 
-/* x, if t is an activation of x, else t; sets relu or swish. */
-static ac_tensor *before_act(const found *f, ac_tensor *t, ac_attrs_excite *a, int32_t *readers)
-{
-    const ac_node *relu = ac_made_by(t, AC_OP_RELU), *swish = ac_made_by(t, AC_OP_SWISH),
-                  *mul = ac_made_by(t, AC_OP_MUL);
-    *readers = 1;
-    if (f->uses[t->id] != 1)
-        return t;
-    for (int32_t i = 0; mul && i < 2; i++) {
-        const ac_node *gate = ac_made_by(mul->in[1 - i], AC_OP_LOGISTIC);
-        if (!gate || gate->in[0] != mul->in[i] || f->uses[gate->out[0]->id] != 1 || ac_node_act(mul) != AC_ACT_NONE)
-            continue;
-        a->swish = true;
-        *readers = 2;
-        return mul->in[i];
-    }
-    if (relu || (swish && swish->attrs.swish.alpha == 1)) {
-        a->relu = relu != NULL;
-        a->swish = !a->relu;
-        return relu ? relu->in[0] : swish->in[0];
-    }
-    return t;
-}
-
 /* x [N,H,W,C], if t is its mean over H and W; else NULL. */
 static ac_tensor *squeezed(const found *f, const ac_tensor *t)
 {
@@ -78,17 +55,6 @@ static bool joins_mean(const found *f, const ac_tensor *t, const ac_tensor *x)
     return f->uses[t->id] == 1 && (f->gpu >= FIRST_WITH_CLUSTERS || ac_tensor_count(x) / x->dim[0] <= FEW_ELEMENTS);
 }
 
-/* A reader of t has gone: nodes without a reader go as well. */
-static void release(const found *f, ac_tensor *t)
-{
-    ac_node *n = t ? t->def : NULL;
-    if (!t || --f->uses[t->id] > 0 || !n)
-        return;
-    for (int32_t i = 0; i < n->n_in; i++)
-        release(f, n->in[i]);
-    ac_node_erase(n);
-}
-
 /* `second` and the nodes before it become one; *made: the new node. */
 static int join(const found *f, int32_t at, bool *joined)
 {
@@ -96,16 +62,20 @@ static int join(const found *f, int32_t at, bool *joined)
     ac_node *second = g->node.item[at], *first = NULL;
     ac_attrs attrs;
     int32_t readers;
+    ac_curve curve;
     ac_attrs_init(AC_OP_EXCITE, &attrs);
     *joined = false;
     if (second->n_out != 1 || !product_of(f, second->out[0], f->uses[second->out[0]->id]) ||
         ac_node_act(second) != AC_ACT_NONE)
         return AC_OK;
-    ac_tensor *t = before_act(f, unshaped(f, second->in[0]), &attrs.excite, &readers);
+    ac_tensor *t = ac_before_curve(f->g->cx, f->uses, unshaped(f, second->in[0]), &curve, &readers);
+    attrs.excite.relu = curve.act == AC_ACT_RELU;
+    attrs.excite.swish = curve.swish;
     t = readers == 1 ? unshaped(f, t) : t;
     first = product_of(f, t, readers);
-    if (!first || (ac_node_act(first) != AC_ACT_NONE &&
-                   (ac_node_act(first) != AC_ACT_RELU || attrs.excite.swish || attrs.excite.relu)))
+    if (!first || curve.act == AC_ACT_RELU6 || curve.clamp ||
+        (ac_node_act(first) != AC_ACT_NONE &&
+         (ac_node_act(first) != AC_ACT_RELU || attrs.excite.swish || attrs.excite.relu)))
         return AC_OK;
     attrs.excite.relu |= ac_node_act(first) == AC_ACT_RELU;
     ac_tensor *mean = unshaped(f, first->in[0]), *x = squeezed(f, mean), *y = second->out[0];
@@ -131,7 +101,7 @@ static int join(const found *f, int32_t at, bool *joined)
         f->uses[x->id]++;
     else
         f->uses[first->in[0]->id]++;
-    release(f, second->in[0]);
+    ac_release(f->uses, second->in[0]);
     ac_node_erase(second);
     int32_t n = AC_EXCITE_OPERANDS;
     while (!in[n - 1])

@@ -1,0 +1,13 @@
+/* expanded.h - expanded_depthwise on a GPU: one kernel (expanded_quads.c). */
+#ifndef AC_IR_LOWER_CONV_EXPANDED_H
+#define AC_IR_LOWER_CONV_EXPANDED_H
+#include "ir/lower/channel.h"
+#include "ir/ops/decode/expanded.h"
+
+/* True if one kernel takes less time than two, by a model of it; long_end: results have a long chain of operators. */
+bool ac_gpu_expanded_pays(const ac_target *t, const ac_expanded *e, bool long_end);
+bool ac_gpu_expanded_fits(const ac_lower *L, const ac_expanded *e, const ac_channel *c);
+ac_x ac_expanded_inner(ac_lower *L, ac_x e); /* of a sum, of the node L->node */
+int ac_gpu_expanded(ac_lower *L, const ac_expanded *e, ac_channel *c);
+
+#endif
