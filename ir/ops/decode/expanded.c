@@ -10,7 +10,7 @@ static int check_bias(ac_ctx *cx, const ac_node *n, const ac_tensor *t, int64_t 
     return AC_OK;
 }
 
-/* The axis of the filter; `after`: padding behind the input. */
+/* The axis of the filter; `after`: padding after the input. */
 static int slide(ac_ctx *cx, const ac_node *n, int64_t in, int64_t taps, int32_t stride, int32_t before, int32_t after,
                  ac_slide *to)
 {
