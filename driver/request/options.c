@@ -5,6 +5,7 @@
 #include "arenac.h"
 #include "base/file.h"
 #include "base/shell.h"
+#include "driver/request/boards.h"
 #include "driver/request/parse.h"
 
 #include <stddef.h>
@@ -144,6 +145,30 @@ static int bad_value(ac_ctx *cx, const row *r, const char *value)
     return near ? ac_help(cx, "did you mean '%s'?", near) : AC_FAIL;
 }
 
+/* --board: a target, unless one is given, and memories, unless the user gives one of the same name before it. */
+static int set_board(ac_options *o, const char *name)
+{
+    ac_ctx *cx = o->cx;
+    const ac_board_row *b = ac_boards_find(name);
+    if (!b) {
+        const char *near = ac_boards_closest(cx, name);
+        ac_error(cx, HERE, E0501, "unknown board '%s'", name);
+        return near ? ac_help(cx, "did you mean '%s'? arenac targets --boards lists them", near)
+                    : ac_help(cx, "arenac targets --boards lists them");
+    }
+    if (!o->target)
+        AC_TRY(ac_options_set(o, "target", b->target));
+    char *list = ac_strdup(cx->region, b->memories), *save = NULL;
+    for (char *m = strtok_r(list, " ", &save); m; m = strtok_r(NULL, " ", &save)) {
+        bool given = false;
+        for (int32_t k = 0; k < o->mem.n; k++)
+            given |= !strncmp(o->mem.item[k].name, m, strcspn(m, ":")) && !o->mem.item[k].name[strcspn(m, ":")];
+        if (!given)
+            AC_TRY(ac_options_set(o, "mem", m));
+    }
+    return AC_OK;
+}
+
 int ac_options_set(ac_options *o, const char *name, const char *value)
 {
     ac_ctx *cx = o->cx;
@@ -162,7 +187,7 @@ int ac_options_set(ac_options *o, const char *name, const char *value)
     if (!r->parse(cx, arg, own, field_of(o, r)))
         return bad_value(cx, r, own);
     ac_push(cx->region, &o->given[i], own);
-    return AC_OK;
+    return i == AC_OPT_board ? set_board(o, own) : AC_OK;
 }
 
 static bool is_vec(const row *r)

@@ -2,6 +2,7 @@
 #include "driver/request/settings.h"
 
 #include "codegen/targets.h"
+#include "driver/request/boards.h"
 #include "driver/request/request.h"
 #include "host/session.h"
 
@@ -105,7 +106,12 @@ static int find_target(ac_ctx *cx, const char *name, const ac_target **out)
     if ((*out = ac_target_find(name)))
         return AC_OK;
     const char *near = closest_target(cx, name);
+    const ac_board_row *board = ac_boards_of_chip(name);
     ac_error(cx, NOWHERE, E0501, "unknown target '%s'", name);
+    if (board)
+        return ac_help(
+            cx, "give the core, -t %s for %s, or a board, such as --board %s; arenac targets --boards lists them",
+            board->target, name, board->name);
     return near ? ac_help(cx, "did you mean '%s'? arenac targets lists them", near)
                 : ac_help(cx, "arenac targets lists them");
 }

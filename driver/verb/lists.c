@@ -3,6 +3,7 @@
 
 #include "base/json_out.h"
 #include "codegen/targets.h"
+#include "driver/request/boards.h"
 #include "ir/pass/run/run.h"
 #include "prove/strategies.h"
 
@@ -30,10 +31,46 @@ static void put_targets_json(ac_sink *to)
     ac_json_end(&j);
 }
 
+static void put_boards(ac_sink *to, bool as_json)
+{
+    ac_json j = ac_json_open(to);
+    if (as_json) {
+        ac_json_obj(&j, NULL);
+        ac_json_arr(&j, "boards");
+    }
+    for (int32_t i = 0; ac_boards_at(i); i++) {
+        const ac_board_row *b = ac_boards_at(i);
+        if (!as_json) {
+            ac_putf(to, "%-20s %s\n%-20s -t %s", b->name, b->chip, "", b->target);
+            for (const char *m = b->memories; *m; m += strcspn(m, " "), m += *m == ' ')
+                ac_putf(to, " --mem %.*s", (int)strcspn(m, " "), m);
+            ac_putf(to, "\n");
+            continue;
+        }
+        ac_json_obj(&j, NULL);
+        ac_json_str(&j, "name", b->name);
+        ac_json_str(&j, "chip", b->chip);
+        ac_json_str(&j, "target", b->target);
+        ac_json_str(&j, "memories", b->memories);
+        if (b->wait_states >= 0)
+            ac_json_int(&j, "flash_wait_states", b->wait_states);
+        ac_json_str(&j, "source", b->source);
+        ac_json_end(&j);
+    }
+    if (as_json) {
+        ac_json_end(&j);
+        ac_json_end(&j);
+    }
+}
+
 int ac_targets(ac_work *w, const char *const *path, int32_t n)
 {
     ac_sink *to = ac_pending_add(&w->out, "-");
     (void)path, (void)n;
+    if (w->opt.boards) {
+        put_boards(to, w->opt.json);
+        return AC_OK;
+    }
     if (w->opt.json)
         put_targets_json(to);
     for (int32_t i = 0; i < ac_target_count() && !w->opt.json; i++) {
@@ -146,6 +183,12 @@ static const char *target_at(int32_t i)
     return t ? t->name : NULL;
 }
 
+static const char *board_at(int32_t i)
+{
+    const ac_board_row *b = ac_boards_at(i);
+    return b ? b->name : NULL;
+}
+
 static const char *kind_at(int32_t i)
 {
     const arenac_kind *k = arenac_kind_at(i);
@@ -159,7 +202,9 @@ int ac_option_values(ac_ctx *cx, ac_option_id option, const char *const **name, 
     if (option == AC_OPT_target) {
         add(l, "native");
         add_names(l, target_at);
-    } else if (option == AC_OPT_planner)
+    } else if (option == AC_OPT_board)
+        add_names(l, board_at);
+    else if (option == AC_OPT_planner)
         add_strategies(l);
     else if (option == AC_OPT_from)
         add_formats(l);

@@ -33,7 +33,7 @@ ac_zip_member *ac_ep_member(const ac_ep *r, const char *name)
 int ac_ep_member_read(ac_ep *r, ac_zip_member *m, ac_span *bytes)
 {
     uint32_t found;
-    const char *wrong = ac_zip_read(m, bytes, &found);
+    const char *wrong = ac_zip_read(r->cx->region, m, bytes, &found);
     ac_place at = whole(r);
     at.byte = 1 + (int64_t)m->begin;
     if (!wrong)

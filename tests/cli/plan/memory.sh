@@ -107,6 +107,12 @@ for limit in 512:9072 1K:4032; do
     crossing "${limit#*:}" dsnet_int8 "$@"
 done
 
+# In strips of columns on a core whose loops are functions: each has a name of its own
+"$arenac" compile -q "$models/dsnet_int8.tflite" -t cortex-m4 --align 4 --mem fast:512,fast --mem slow:1M,slow \
+    --stripe auto --name m -o strips.c || fail "strips for cortex-m4"
+grep -q 'strip_1(' strips.c || fail "no strips for cortex-m4"
+${CC:-cc} -std=c99 -Wall -Wextra -Werror -c strips.c -o strips.o || fail "strips.c has warnings"
+
 # An input that a camera writes to slow memory is read from there once, and a budget of the first memory is its limit
 set -- --align 4 --mem fast:4K,fast --mem slow:1M,slow --stripe auto --pin image=slow
 ran "an input in slow memory" dsnet_int8 "$@"
