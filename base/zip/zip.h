@@ -6,7 +6,7 @@
  *         ... z.member.item[i].name, .n bytes ...
  *     wrong = ac_zip_read(cx->region, &z.member.item[i], &bytes, &crc);    NULL: intact
  *
- * Texts of faults are the end of a sentence "not a usable archive: ..". Refused: members that lie outside of the
+ * Texts of faults are the end of a sentence "not a usable archive: ..". Refused: members that are outside of the
  * archive or share bytes, names that are absolute, empty, with "..", or with control bytes, two members of one name,
  * encrypted ones. Archives and members above 4 GiB (ZIP64) are read; those in several parts are not.
  *
