@@ -209,8 +209,14 @@ static bool set_place(ac_stripe_work *w, ac_stripe_member *m, const ac_stripe_fo
         return true;
     m->row[a] = own;
     m->at[a] = at;
-    return f->low->fn->buf.item[a].role == AC_BUF_IN ? f->part.col && f->part.pixel[a] && f->part.steps == x->dim[1]
-                                                     : ac_stripe_in_rows(&f->part, a);
+    if (f->low->fn->buf.item[a].role != AC_BUF_IN)
+        return ac_stripe_in_rows(&f->part, a);
+    for (int64_t s = 0; s < f->part.steps; s++) {
+        const ac_span e = ac_part_span(&f->part, a, s);
+        if (e.lo < e.hi && (e.lo < s * own || e.hi > (s + 1) * own))
+            return false;
+    }
+    return true;
 }
 
 bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
