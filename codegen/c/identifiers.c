@@ -36,7 +36,7 @@ bool ac_c_reserved(const char *word)
 }
 
 /* A header of a model must not be called like one of these: #include <time.h> finds the model's time.h if its folder is
- * given with -I. Headers of C, POSIX, Windows and Arduino, of intrinsics, and those that they include by such a name. */
+ * given with -I. Headers of C, POSIX, Windows and Arduino, of intrinsics, and those that these include. */
 static const char *const HEADERS[] = {
     // clang-format off
     "_ansi", "_newlib_version", "aio", "alloca", "Arduino", "arm_acle", "arm_bf16", "arm_cde", "arm_cmse",

@@ -1,7 +1,8 @@
 /* boards.c - the table of boards; see boards.h. */
 #include "driver/request/boards.h"
 
-#include <ctype.h>
+#include "base/ascii.h"
+
 #include <string.h>
 
 static const ac_board_row ROWS[] = {
@@ -39,7 +40,7 @@ static size_t common(const char *chip, const char *name)
     for (size_t n = 0;; n++) {
         chip += *chip == '-';
         name += *name == '-';
-        if (!isalnum((unsigned char)*chip) || tolower((unsigned char)*chip++) != tolower((unsigned char)*name++))
+        if (!ac_is_alnum(*chip) || ac_lower(*chip++) != ac_lower(*name++))
             return n;
     }
 }

@@ -1,5 +1,6 @@
 /* compiled.c - compiles the C of a module with the target's gcc and with clang, at all levels, and reads the frame of
  * each function (-fstack-usage), who calls whom (the assembly), and the code. */
+#include "base/ascii.h"
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
 #include "codegen/dsp/rows.h"
@@ -9,7 +10,6 @@
 
 #include "host/compiler.h"
 
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -34,8 +34,8 @@ static int32_t function(ac_region *r, ac_frames *f, const char *name, size_t n)
 static size_t name_of(const char *at)
 {
     size_t n = 0;
-    if (isalpha((unsigned char)*at) || *at == '_')
-        while (isalnum((unsigned char)at[n]) || at[n] == '_' || at[n] == '.')
+    if (ac_is_letter(*at) || *at == '_')
+        while (ac_is_alnum(at[n]) || at[n] == '_' || at[n] == '.')
             n++;
     return n;
 }

@@ -78,7 +78,7 @@ static int expect(ac_ep *r, const char *name, const char *text)
     return ac_error(r->cx, whole(r), E0017, "member '%s' is not '%s'", m->name, text);
 }
 
-/* The name of the only program, or of `model` among several; NULL: there is none. */
+/* The name of the only program, or of `model` among several; NULL: not found. */
 static const char *find_model(ac_ep *r)
 {
     const char *models = ac_strf(r->cx->region, "%smodels/", r->memo->folder), *found = NULL;

@@ -38,7 +38,7 @@ const ac_js_node *ac_ep_arg_at(ac_ep_node *n, int32_t k)
     return argument(n, NULL, k);
 }
 
-/* Arguments that say where a tensor lies, and others that change no value. */
+/* Arguments with the place of a tensor, and others that change no value. */
 static bool is_harmless(const char *name)
 {
     static const char *const NAME[] = {"device",

@@ -3,7 +3,7 @@
  *
  *     query [..,Hq,S,D], key [..,Hkv,T,D], value [..,Hkv,T,E]; with enable_gqa Hq is a multiple of Hkv
  *
- * A mask of bools says which keys a query sees, numbers are added to the scores. A query that sees no key gives
+ * A mask of bools selects the keys that a query sees, numbers are added to the scores. A query that sees no key gives
  * zeros. */
 #include "import/pt2/nodes.h"
 
@@ -70,7 +70,7 @@ static int read_mask(ac_ep_node *n, attention *a)
     return a->bias ? AC_OK : AC_FAIL;
 }
 
-/* Rows of weights whose bias is -infinity everywhere are 0. Masks of which rows see something need no step. */
+/* Rows of weights whose bias is -infinity everywhere are 0. Masks without such rows need no step. */
 static ac_tensor *without_blind_rows(ac_ep_node *n, const attention *a, ac_tensor *p)
 {
     if (!a->bias || !p)

@@ -10,7 +10,7 @@
 #include <math.h>
 #include <string.h>
 
-/* The type that the file declares for the result: dtype says the same. */
+/* The type that the file declares for the result; dtype is the same. */
 static ac_dtype type_of(ac_ep_node *n)
 {
     const ac_dtype to = ac_ep_declared(n, 0);
@@ -157,7 +157,7 @@ int ac_ep_do_tri_indices(ac_ep_node *n)
     return ac_ep_result(n, 0, ac_make_cast(&n->b, ac_make_ints_shaped(&n->b, 2, (int64_t[]){2, k / 2}, v), type_of(n)));
 }
 
-/* Hann, Hamming and Blackman windows; periodic unless told otherwise. */
+/* Hann, Hamming and Blackman windows; periodic by default. */
 int ac_ep_do_window(ac_ep_node *n)
 {
     const ac_ints length = ac_attr_list(&n->attrs, "window_length"), periodic = ac_attr_list(&n->attrs, "periodic");

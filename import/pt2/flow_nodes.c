@@ -79,7 +79,7 @@ int ac_ep_do_cond(ac_ep_node *n)
 /* ------------------------------------------------------------------ while_loop */
 
 typedef struct loop {
-    ac_flow flow; /* its values: what an iteration changes */
+    ac_flow flow; /* its values: those that an iteration changes */
     ac_ep_node *n;
     const ac_js_node *test, *body;
     ac_tensor *const *more; /* read by each iteration */
@@ -150,7 +150,7 @@ typedef struct steps {
     const ac_js_node *graph;
     ac_tensor *const *state, *const *sequence, *const *more;
     int32_t states, sequences, n_more, outs;
-    bool more_first; /* map: what each step reads comes after the elements; scan: at the end as well */
+    bool more_first; /* map: values for each step come after the elements; scan: at the end as well */
 } steps;
 
 static int make_step(const steps *s, ac_sub *sub)

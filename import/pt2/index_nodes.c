@@ -246,7 +246,7 @@ int ac_ep_do_index_put(ac_ep_node *n)
         return AC_FAIL;
     for (int32_t d = 0; d < p.x->rank; d++)
         back[perm[d]] = d;
-    /* values as [the indices.., what they leave..] */
+    /* values as [the indices.., other dimensions..] */
     int32_t first = 0, rank = p.rank + x->rank - p.count;
     while (!p.at[first])
         first++;

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-/* Is w, or what it is a transposition of, a constant? */
+/* Is w a constant, or the transposition of one? */
 static bool is_weight(const ac_tensor *w)
 {
     return ac_tensor_is_moved_const(w);

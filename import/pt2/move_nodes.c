@@ -497,7 +497,7 @@ static int parts(ac_ep_node *n, int32_t d, const int64_t *size, int32_t count)
     return AC_OK;
 }
 
-/* Parts of `size` elements, the last one with what is left. */
+/* Parts of `size` elements, the last one with the rest. */
 static int even_parts(ac_ep_node *n, int32_t d, int64_t size)
 {
     const int64_t all = n->in[0]->rank ? n->in[0]->dim[d] : 0;

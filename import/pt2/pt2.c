@@ -1,6 +1,6 @@
 /* pt2.c - the format: inputs, outputs and states of a program of torch.export, and the listing that `show` prints.
  *
- *     inputs      parameters, buffers and constants are bound to weights; what the user gives becomes inputs
+ *     inputs      parameters, buffers and constants are bound to weights; values of the user become inputs
  *     outputs     those that are not for the user are new values of buffers
  *     states      a buffer that the program changes keeps its value from run to run. In programs as exported this is
  *                 known only after all nodes were read: then they are read again, with the buffer as state */
@@ -35,7 +35,7 @@ static int check_version(ac_ep *r)
                     "version %" PRId64 ".%" PRId64 " of torch.export's schema; arenac reads version 8", major, minor);
 }
 
-/* ------------------------------------------------------------------ what is needed */
+/* ------------------------------------------------------------------ needed values */
 
 typedef struct needs {
     ac_ep *r;
@@ -137,7 +137,7 @@ typedef struct input {
     bool buffer, number, none;
 } input;
 
-/* Input i of the graph, and what the signature says of it. */
+/* Input i of the graph, and its row of the signature. */
 static int read_input(ac_ep *r, const ac_js_node *x, const ac_js_node *spec, input *in)
 {
     static const struct {

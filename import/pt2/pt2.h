@@ -4,15 +4,18 @@
  *     pt2.c          the format: inputs, outputs, states, the listing of `show`
  *     archive.c      the members of the archive: program, weights and constants
  *     weights.c      tensors of these members
- *     program.c      graphs in JSON: their nodes, and the metadata of their values
+ *     fields.c       values, dictionaries, types and sizes in JSON
+ *     program.c      graphs in JSON: their nodes
  *     sizes.c        symbolic sizes
- *     values.c       values by name; tensors that share memory, and what changes them in place
+ *     values.c       values by name; tensors that share memory, and changes in place
  *     arguments.c    arguments of nodes as operands and as attributes (attrs.def)
- *     nodes.c        the table of operators (nodes.def) and the common part of all operators
+ *     results.c      results of an operator as values, and the type of a sum
+ *     nodes.c        the table of operators (nodes.def), and the nodes of one
+ *     custom_ops.c   operators of --custom
  *     *_nodes.c      adapters, by family
  *
  * Two dialects are read: programs as torch.export writes them, whose operators may change a tensor in place, and those
- * after run_decompositions(), where a change is an output of the graph. Sizes are numbers when nodes are made; so
+ * after run_decompositions(), whose changes are outputs of the graph. Sizes are numbers when nodes are made; so
  * operators on sizes are computed here.
  *
  * A graph declares type and shape of each of its values. Results are converted to the declared type, and a shape that
@@ -61,7 +64,7 @@ typedef struct ac_ep_dict {
 int ac_ep_dict_open(const ac_ep *r, const ac_js_node *x, const char *key, ac_ep_dict *d);
 const ac_js_node *ac_ep_dict_get(const ac_ep_dict *d, const char *name); /* NULL: none; name: interned */
 
-/* What stays from run to run (ac_reading.memo). */
+/* The values that stay from one reading to the next (ac_reading.memo). */
 typedef struct ac_ep_memo {
     ac_zip zip;
     const char *folder;         /* all members are in it: "net/" */
@@ -228,6 +231,7 @@ int ac_ep_check_args(ac_ep_node *n);                                 /* refuses 
 extern const ac_operators ac_ep_operators;
 /* The row of a target; *in_place: the name is that of the variant which changes its operand. NULL: unknown. */
 const ac_operator *ac_ep_row(ac_ep *r, const char *type, bool *in_place);
+const ac_operator *ac_ep_custom(ac_ep *r, const char *type); /* custom_ops.c. NULL: no row of --custom binds it */
 int ac_ep_node_add(ac_ep_node *n);
 /* Runs the adapter on other operands. */
 int ac_ep_node_redo(const ac_ep_node *n, ac_tensor *self, ac_tensor **out);

@@ -208,7 +208,7 @@ int ac_ep_do_dequantize_affine(ac_ep_node *n)
     return ac_ep_result(n, 0, y ? ac_make_reshape_like(&n->b, y, n->in[0]) : NULL);
 }
 
-/* The reduced dimensions: those of which a block has more than one element, which must be all. */
+/* The reduced dimensions: a block has more than one element there, and must have all. */
 static int block_axes(ac_ep_node *n, uint32_t *mask)
 {
     const ac_ints block = ac_attr_ints(&n->attrs, A_block_size);

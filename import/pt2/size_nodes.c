@@ -1,4 +1,4 @@
-/* size_nodes.c - numbers of PyTorch's graphs: sizes of tensors, and what is computed from them. Sizes are known when
+/* size_nodes.c - numbers of PyTorch's graphs: sizes of tensors, and numbers computed from them. Sizes are known when
  * nodes are made, so most of it is computed here; numbers that are read from tensors are scalars at run time. */
 #include "import/pt2/nodes.h"
 

@@ -144,7 +144,7 @@ static int32_t spatial_of(const ac_ep_node *n)
     return strstr(n->row->name, "1d") ? 1 : strstr(n->row->name, "2d") ? 2 : 3;
 }
 
-/* What ceil_mode adds at the end: the last window begins inside of the image or of the pads before it. */
+/* The elements that ceil_mode adds at the end: the last window begins inside of the image or of the pads before it. */
 static void round_up(ac_frame *w, int32_t d)
 {
     const int64_t reach = ac_frame_reach(w, d), travel = w->in[d] + w->before[d] + w->after[d] - reach;

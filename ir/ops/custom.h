@@ -37,7 +37,7 @@ enum { AC_CUSTOM_RANK = 8, AC_CUSTOM_MOST = 60 }; /* dimensions; operands, resul
 /* Formats, by the words of the file. */
 // clang-format off
 #define AC_CUSTOM_FORMATS(X) X(ONNX, "onnx") X(TFLITE, "tflite") X(TENSORFLOW, "tensorflow") \
-    X(MXNET, "mxnet") X(CAFFE, "caffe")
+    X(MXNET, "mxnet") X(CAFFE, "caffe") X(PT2, "pt2")
 #define AC_CUSTOM_TYPES(X) X(I32, "i32") X(F32, "f32") X(INTS, "ints") X(FLOATS, "floats") X(TEXT, "text")
 // clang-format on
 #define AC_CUSTOM_ID(id, text) AC_CUSTOM_##id,

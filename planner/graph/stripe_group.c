@@ -130,12 +130,6 @@ static void set_columns(const ac_stripe_work *w, int32_t i)
                                     s->pitch[id] * c};
 }
 
-bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const ac_tensor *t)
-{
-    return !v->viewed[t->id] && !t->input && !t->output && !t->state && v->live->first[t->id] >= begin &&
-           v->live->last[t->id] < end;
-}
-
 /* True if no step outside of the group reads t, or if the group sees its rows only. */
 bool ac_stripe_is_inner(const ac_stripe_work *w, const ac_tensor *t)
 {

@@ -5,6 +5,12 @@
 
 #include <string.h>
 
+bool ac_stripes_is_inner(const ac_stripes *v, int32_t begin, int32_t end, const ac_tensor *t)
+{
+    return !v->viewed[t->id] && !t->input && !t->output && !t->state && v->live->first[t->id] >= begin &&
+           v->live->last[t->id] < end;
+}
+
 /* Columns from <= x < to */
 typedef struct columns {
     int64_t from, to;

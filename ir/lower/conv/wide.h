@@ -11,7 +11,7 @@
 #ifndef AC_IR_LOWER_CONV_WIDE_H
 #define AC_IR_LOWER_CONV_WIDE_H
 #include "ir/loop/tiles.h"
-#include "ir/lower/conv/quad.h"
+#include "ir/lower/quad/quad.h"
 
 bool ac_wide_conv(ac_lower *L, ac_channel *c, const ac_window *win);
 bool ac_wide_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth);

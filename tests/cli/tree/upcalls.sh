@@ -21,6 +21,7 @@ base 1
 codegen 14
 export 3
 import/onnx 12
+import/pt2 3
 import/tf 7
 import/tflite 5
 ir/graph 1

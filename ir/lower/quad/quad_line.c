@@ -1,5 +1,5 @@
 /* quad_line.c - copies windows of pixels into lines; see quad_line.h. */
-#include "ir/lower/conv/quad_line.h"
+#include "ir/lower/quad/quad_line.h"
 
 #include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"

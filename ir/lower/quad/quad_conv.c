@@ -5,8 +5,8 @@
  *
  * The zero point of x is in the bias. fully_connected of one row reads it in place, if it is whole steps long. Without
  * AC_VARIANT_ROWS tiles run over all pixels of an image, with it over those of a row. */
-#include "ir/lower/conv/quad.h"
-#include "ir/lower/conv/quad_line.h"
+#include "ir/lower/quad/quad.h"
+#include "ir/lower/quad/quad_line.h"
 
 #include "ir/loop/tiles.h"
 #include "ir/lower/matrix.h"

@@ -8,8 +8,8 @@
  *
  * An odd pixel at the end is computed again, with the one before it. fully_connected of one row is a nest of one
  * row. */
-#include "ir/lower/conv/quad.h"
-#include "ir/lower/conv/quad_line.h"
+#include "ir/lower/quad/quad.h"
+#include "ir/lower/quad/quad_line.h"
 
 #include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"

@@ -10,7 +10,7 @@
  *
  * Columns and rows outside of the input are zero points, so the zero point of x is in the bias. Weights are bytes in
  * the lines' order, with zeros before and after, so that each pixel of a tile reads them shifted by its columns. */
-#include "ir/lower/conv/quad.h"
+#include "ir/lower/quad/quad.h"
 
 #include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"

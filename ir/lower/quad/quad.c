@@ -1,5 +1,5 @@
 /* quad.c - creates biases, multipliers and shifts of blocks of channels, and stores their sums; see quad.h. */
-#include "ir/lower/conv/quad.h"
+#include "ir/lower/quad/quad.h"
 
 #include "ir/loop/requants.h"
 #include "ir/lower/lower.h"

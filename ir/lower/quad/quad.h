@@ -12,8 +12,8 @@
  * reference's two roundings are those of the vector instructions (requants.h). fully_connected, which the reference
  * rounds in double, has accumulators shifted to the left as far as possible, and the result is compared with the
  * reference at every step; if one differs, another schedule is used. */
-#ifndef AC_IR_LOWER_CONV_QUAD_H
-#define AC_IR_LOWER_CONV_QUAD_H
+#ifndef AC_IR_LOWER_QUAD_QUAD_H
+#define AC_IR_LOWER_QUAD_QUAD_H
 #include "ir/lower/channel.h"
 #include "ir/lower/window.h"
 

@@ -3,8 +3,8 @@
  *     line     i8 [pixel][step][16]: a window's taps and channels; elements outside of the input are its zero point
  *
  * The end of the last step is any bytes: its weights are zero. */
-#ifndef AC_IR_LOWER_CONV_QUAD_LINE_H
-#define AC_IR_LOWER_CONV_QUAD_LINE_H
+#ifndef AC_IR_LOWER_QUAD_QUAD_LINE_H
+#define AC_IR_LOWER_QUAD_QUAD_LINE_H
 #include "ir/lower/channel.h"
 #include "ir/lower/window.h"
 

@@ -11,7 +11,7 @@
  *
  * Columns and rows outside of the input are zero points, so the zero point of x is in the bias. Other bytes of a window
  * have weights of zero. AC_VARIANT_ROWS: one output row at a time. */
-#include "ir/lower/conv/quad.h"
+#include "ir/lower/quad/quad.h"
 
 #include "ir/loop/tiles.h"
 #include "ir/lower/lower.h"
