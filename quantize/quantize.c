@@ -106,14 +106,16 @@ static bool widen(const ac_quantized *all, double db, ac_quantize_options *o, co
 static int keep_budget(ac_qnet *q, const void *const *sample)
 {
     const ac_quantized measured = *q->result;
-    ac_quantize_options o = *q->o;
+    const double budget = q->o->budget;
+    ac_quantize_options *o = AC_NEW(q->cx->region, ac_quantize_options);
     const char **list = AC_NEW_N(q->cx->region, const char *, measured.n + 1);
-    o.wide = list;
-    o.n_wide = 0;
-    while (pow(10, -q->result->db / 20) > o.budget && widen(&measured, q->result->db, &o, list)) {
+    *o = *q->o;
+    o->wide = list;
+    o->n_wide = 0;
+    while (pow(10, -q->result->db / 20) > budget && widen(&measured, q->result->db, o, list)) {
         for (int32_t i = 0; i < q->n_tensors; i++)
             ac_q_drop(q, q->g->tensor.item[i]);
-        q->o = &o;
+        q->o = o;
         AC_TRY(attempt(q, sample));
     }
     for (int32_t i = 0; i < q->result->n; i++)
@@ -121,10 +123,10 @@ static int keep_budget(ac_qnet *q, const void *const *sample)
             if (measured.row[k].tensor == q->result->row[i].tensor && !q->result->row[i].weights &&
                 !measured.row[k].weights)
                 q->result->row[i].alone = measured.row[k].alone;
-    if (pow(10, -q->result->db / 20) > o.budget)
+    if (pow(10, -q->result->db / 20) > budget)
         ac_note(q->cx, (ac_place){.file = q->g->file}, W0001,
                 "the relative error of the outputs is %.3g with all tensors in 16 bits: above the budget of %.3g",
-                pow(10, -q->result->db / 20), o.budget);
+                pow(10, -q->result->db / 20), budget);
     return AC_OK;
 }
 

@@ -403,6 +403,25 @@ static int asked_names(ac_ep *r, ac_name_list *asked)
     return rc;
 }
 
+/* The last node, which writes `state`, moves up behind the nodes that read the state before or make its operand: fewer
+ * tensors wait for the end of the run. */
+static void assign_early(ac_graph *g, const ac_tensor *state)
+{
+    ac_node *assign = g->node.item[g->node.n - 1];
+    int32_t at = g->node.n - 1;
+    for (bool free = true; at > 0; at--) {
+        const ac_node *n = g->node.item[at - 1];
+        for (int32_t i = 0; i < n->n_in; i++)
+            free &= n->in[i] != state;
+        for (int32_t i = 0; i < n->n_out; i++)
+            free &= n->out[i] != assign->in[0];
+        if (!free)
+            break;
+        g->node.item[at] = g->node.item[at - 1];
+    }
+    g->node.item[at] = assign;
+}
+
 /* Buffers that were changed are state: known from the start, or from now on. */
 static int end_states(ac_ep *r)
 {
@@ -425,6 +444,7 @@ static int end_states(ac_ep *r)
             return ac_cannot(&m, "buffer '%s' becomes %s", b->name, ac_tensor_str(r->cx, now));
         if (!ac_make_into(&m, AC_OP_ASSIGN, &now, 1, NULL, next))
             return AC_FAIL;
+        assign_early(r->g, b->state);
     }
     return AC_OK;
 }

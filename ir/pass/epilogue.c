@@ -217,8 +217,8 @@ static int32_t find_group(group *q, int32_t pos)
             continue;
         if (!admit(q, i))
             return 0;
-        for (int32_t v = 0; v < q->n; v++)
-            open += q->left[v] != 0;
+        for (int32_t v = 0; v < q->n; v++) /* a state that a member writes exists in memory */
+            open += q->left[v] != 0 || (v && q->value[v]->root);
         if (!open)
             return q->n;
     }
