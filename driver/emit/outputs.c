@@ -640,11 +640,12 @@ static int check_documents(const ac_made *a, const char *list)
     return ac_help(a->cx, "-o FILE writes the %s to a file", kind);
 }
 
-/* AC_OK: -o does not name a folder as if it were a file. */
+/* AC_OK: -o does not name a folder as if it were a file. It may be that of a stem, but for "." and "..". */
 static int check_path(const ac_made *a, const char *list)
 {
-    const char *path = a->opt->output;
-    if (!path || ends_with(path, "/") || ac_emits_folder(list) || !ac_folder_exists(path))
+    const char *path = a->opt->output, *last = path ? ac_path_name(path) : "";
+    const bool stem = strchr(list, ',') && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
+    if (!path || ends_with(path, "/") || stem || ac_emits_folder(list) || !ac_folder_exists(path))
         return AC_OK;
     ac_error(a->cx, (ac_place){.file = path}, E0501, "-o names a folder");
     return ac_help(a->cx, "-o %s/ writes files in it", ac_shell_word(a->cx, path));

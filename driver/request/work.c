@@ -22,7 +22,9 @@ static void run_guarded(void *arg)
 int ac_guard(ac_work *w, ac_work_fn *f, void *arg)
 {
     guarded g = {w, f, arg, AC_FAIL};
+    const ac_made before = w->made;
     if (!ac_heap_guard(&w->cx.heap, run_guarded, &g)) {
+        w->made = before;                      /* values of the stage may be in regions that are closed now */
         if (w->parent && w->cx.heap.exhausted) /* the parent would lack the memory as well */
             ac_heap_exhausted(&w->parent->cx.heap);
         return ac_no_memory(&w->cx, w->source.path);

@@ -164,8 +164,17 @@ static int add_lengths(const ac_made *a, const ac_pass_options *p, longer *made)
 
 /* ------------------------------------------------------------------ the list */
 
-/* The passes, and the changes of the driver between them. step: that of --train, or NULL. */
-static int run_list(const ac_made *a, ac_passes *r, const ac_extension *e, ac_train_step *step, longer *made)
+static int find_expansions(const ac_passes *r, const ac_target *t, ac_expansions *all)
+{
+    AC_TRY(ac_find_expansions(r->cx, r->graph, all));
+    for (int32_t i = 0; i < all->n; i++)
+        all->item[i].pays = ac_gpu_expanded_pays(t, all->item[i].e);
+    return AC_OK;
+}
+
+/* The passes, and the changes of the driver between them. t, step: NULL: none. */
+static int run_list(const ac_made *a, ac_passes *r, const ac_target *t, const ac_extension *e, ac_train_step *step,
+                    longer *made)
 {
     const ac_pass_options *p = r->opt;
     AC_TRY(ac_passes_run(r, AC_PASS_infer + 1));
@@ -182,10 +191,13 @@ static int run_list(const ac_made *a, ac_passes *r, const ac_extension *e, ac_tr
         if (step && wants_inference(a))
             AC_TRY(add_inference(a, r->graph, step));
     }
+    AC_TRY(ac_passes_run(r, AC_PASS_expand));
+    if (ac_passes_next(r, AC_PASS_expand))
+        AC_TRY(find_expansions(r, t, p->expansions));
     return ac_passes_run(r, AC_N_PASSES);
 }
 
-static int run(const ac_made *a, ac_pass_options *p, const ac_extension *e, ac_passed *out)
+static int run(const ac_made *a, const ac_target *t, ac_pass_options *p, const ac_extension *e, ac_passed *out)
 {
     ac_graph *g = a->model->graph;
     ac_other_lengths lengths = {0};
@@ -199,7 +211,7 @@ static int run(const ac_made *a, ac_pass_options *p, const ac_extension *e, ac_p
     ac_tensor **input = ac_copy(a->cx->region, g->input.item, (size_t)n_inputs * sizeof *input);
     int status = ac_passes_open(&r, a->cx, g, p);
     if (status == AC_OK)
-        status = run_list(a, &r, e, out->step, &made);
+        status = run_list(a, &r, t, e, out->step, &made);
     while (made.n)
         ac_work_close(made.one[--made.n]);
     if (status == AC_OK && (p->n_kept || p->random->inputs))
@@ -228,33 +240,32 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
     if (step)
         extension.step = step;
     AC_TRY(ac_settings_storage(a->cx, o, &storage));
-    ac_pass_options p = {
-        .stop_after = last,
-        .dump_after = o->dump_after.item,
-        .n_dump = o->dump_after.n,
-        .reference = reference,
-        .views = o->views && !reference,
-        .quantized_io = o->quantized_io,
-        .exact = o->exact,
-        .channels_first = a->model->channels_first,
-        .declared = a->model->declared,
-        .least_taps = t ? least_taps_of(t) : 0,
-        .rows = t && t->gpu,
-        .gpu = t ? t->gpu : 0,
-        .expands = t && t->gpu && !storage && set && set->tensor_cores <= AC_TENSOR_OFF ? ac_gpu_expanded_pays : NULL,
-        .target = t,
-        .gates = t && t->gpu && !storage && set && set->tensor_cores <= AC_TENSOR_OFF,
-        .halves = t && t->gpu,
-        .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
-        .plane_bytes = t ? t->l2_bytes / 2 : 0,
-        .nodes = ac_extend_grows(&extension) || ac_trains(q) || q->unrolls,
-        .ahead = t ? AC_NEW(a->cx->region, ac_ahead) : NULL,
-        .unrolls = t && t->gpu ? MOST_STEPS_OF_GPU : 0,
-        .cells = t && !o->exact && !storage ? t->gpu : 0,
-        .grows = ac_extend_grows(&extension),
-        .cuts = set && set->dead ? AC_NEW(a->cx->region, ac_cuts) : NULL,
-        .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx->region, ac_products),
-        .storage = storage};
+    const bool floats = t && t->gpu && !storage && set && set->tensor_cores <= AC_TENSOR_OFF;
+    ac_pass_options p = {.stop_after = last,
+                         .dump_after = o->dump_after.item,
+                         .n_dump = o->dump_after.n,
+                         .reference = reference,
+                         .views = o->views && !reference,
+                         .quantized_io = o->quantized_io,
+                         .exact = o->exact,
+                         .channels_first = a->model->channels_first,
+                         .declared = a->model->declared,
+                         .least_taps = t ? least_taps_of(t) : 0,
+                         .rows = t && t->gpu,
+                         .gpu = t ? t->gpu : 0,
+                         .expansions = floats ? AC_NEW(a->cx->region, ac_expansions) : NULL,
+                         .gates = floats,
+                         .halves = t && t->gpu,
+                         .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,
+                         .plane_bytes = t ? t->l2_bytes / 2 : 0,
+                         .nodes = ac_extend_grows(&extension) || ac_trains(q) || q->unrolls,
+                         .ahead = t ? AC_NEW(a->cx->region, ac_ahead) : NULL,
+                         .unrolls = t && t->gpu ? MOST_STEPS_OF_GPU : 0,
+                         .cells = t && !o->exact && !storage ? t->gpu : 0,
+                         .grows = ac_extend_grows(&extension),
+                         .cuts = set && set->dead ? AC_NEW(a->cx->region, ac_cuts) : NULL,
+                         .products = o->qdq == AC_OPT_QDQ_EXACT ? NULL : AC_NEW(a->cx->region, ac_products),
+                         .storage = storage};
     const ac_noise noise = {.seed = o->seed > 0 ? (uint64_t)o->seed : 0,
                             .inputs = o->noise == AC_OPT_NOISE_INPUT,
                             .advances = !p.grows && !extension.like};
@@ -267,7 +278,7 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
     AC_TRY(ac_extend_file(a, &extension));
     *out = (ac_passed){
         .kept = p.kept, .n_kept = p.n_kept, .storage = storage, .products = p.products, .ahead = p.ahead, .step = step};
-    const int status = run(a, &p, &extension, out);
+    const int status = run(a, t, &p, &extension, out);
     out->cuts = p.cuts && p.cuts->row ? p.cuts : NULL;
     if (status == AC_OK)
         out->guess = ac_state_guess(a);

@@ -14,7 +14,8 @@ int ac_ep_do_relu6(ac_ep_node *n)
     ac_tensor *x = n->in[0];
     if (x->dtype == AC_F32)
         return ac_ep_result(n, 0, OP1(RELU6, x));
-    return ac_ep_result(n, 0, MIN(MAX(x, NUM(x, 0)), NUM(x, 6)));
+    ac_tensor *positive = MAX(x, NUM(x, 0));
+    return ac_ep_result(n, 0, MIN(positive, NUM(x, 6)));
 }
 
 int ac_ep_do_silu(ac_ep_node *n)
@@ -47,7 +48,8 @@ int ac_ep_do_hardtanh(ac_ep_node *n)
     const double low = ac_attr_float(&n->attrs, A_min_val), high = ac_attr_float(&n->attrs, A_max_val);
     if (x->dtype == AC_F32 && low == 0 && high == 6)
         return ac_ep_result(n, 0, OP1(RELU6, x));
-    return ac_ep_result(n, 0, MIN(MAX(x, NUM(x, low)), NUM(x, high)));
+    ac_tensor *above = MAX(x, NUM(x, low));
+    return ac_ep_result(n, 0, MIN(above, NUM(x, high)));
 }
 
 static int leaky(ac_ep_node *n, double slope)
@@ -106,7 +108,8 @@ int ac_ep_do_celu(ac_ep_node *n)
 {
     ac_tensor *x = n->in[0];
     const double alpha = ac_attr_float(&n->attrs, A_alpha);
-    ac_tensor *low = TIMES(OP1(ELU, DIV(MIN(x, NUM(x, 0)), NUM(x, alpha))), alpha);
+    ac_tensor *negative = MIN(x, NUM(x, 0));
+    ac_tensor *low = TIMES(OP1(ELU, DIV(negative, NUM(x, alpha))), alpha);
     return ac_ep_result(n, 0, ADD(MAX(x, NUM(x, 0)), low));
 }
 

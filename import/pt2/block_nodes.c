@@ -75,8 +75,8 @@ int ac_ep_do_im2col(ac_ep_node *n)
     AC_TRY(read_blocks(n, &b));
     const int64_t pixels = b.image[0] * b.image[1], rows = (f ? x->dim[0] : 1) * x->dim[f];
     int64_t after[AC_MAX_RANK] = {0, 1}, none[AC_MAX_RANK] = {0}; /* element `pixels` is 0 */
-    ac_tensor *flat =
-        ac_make_pad(&n->b, ac_make_reshape(&n->b, x, 2, (int64_t[]){rows, pixels}), none, after, NUM(x, 0));
+    ac_tensor *flat = ac_make_reshape(&n->b, x, 2, (int64_t[]){rows, pixels});
+    flat = ac_make_pad(&n->b, flat, none, after, NUM(x, 0));
     ac_attrs_init(AC_OP_GATHER, &a);
     a.gather.axis = 1;
     ac_tensor *in[] = {flat, ac_make_ints(&n->b, b.taps * b.count, places(n, &b, pixels))};

@@ -51,7 +51,8 @@ int ac_ep_do_index_select(ac_ep_node *n)
 int ac_ep_do_take(ac_ep_node *n)
 {
     const int64_t all = ac_tensor_count(n->in[0]);
-    return ac_ep_result(n, 0, gathered(n, ac_make_reshape(&n->b, n->in[0], 1, &all), 0, from_end(n, n->in[1], all)));
+    ac_tensor *flat = ac_make_reshape(&n->b, n->in[0], 1, &all);
+    return ac_ep_result(n, 0, gathered(n, flat, 0, from_end(n, n->in[1], all)));
 }
 
 /* ------------------------------------------------------------------ index */
@@ -198,8 +199,10 @@ int ac_ep_do_index(ac_ep_node *n)
     picks p;
     int32_t perm[AC_MAX_RANK], only = -1;
     AC_TRY(read_picks(n, n->n_in - 1, &p));
-    if (p.mask)
-        return ac_ep_result(n, 0, gathered(n, flat_at(n, &p), p.first, ac_make_true(&n->b, p.mask)));
+    if (p.mask) {
+        ac_tensor *flat = flat_at(n, &p);
+        return ac_ep_result(n, 0, gathered(n, flat, p.first, ac_make_true(&n->b, p.mask)));
+    }
     for (int32_t d = 0; d < p.x->rank; d++)
         only = p.at[d] ? d : only;
     if (!p.count)
@@ -306,10 +309,10 @@ int ac_ep_do_take_along(ac_ep_node *n)
     int32_t axis = 0;
     const int64_t all = ac_tensor_count(x), many = ac_tensor_count(at);
     int64_t dim[AC_MAX_RANK], own[AC_MAX_RANK];
-    if (!ac_attr_has(&n->attrs, A_need_dim))
-        return ac_ep_result(
-            n, 0,
-            elements(n, ac_make_reshape(&n->b, x, 1, &all), ac_make_reshape(&n->b, from_end(n, at, all), 1, &many), 0));
+    if (!ac_attr_has(&n->attrs, A_need_dim)) {
+        ac_tensor *flat = ac_make_reshape(&n->b, x, 1, &all);
+        return ac_ep_result(n, 0, elements(n, flat, ac_make_reshape(&n->b, from_end(n, at, all), 1, &many), 0));
+    }
     AC_TRY(ac_ep_axis(n, A_need_dim, x->rank, &axis));
     if (x->rank != at->rank)
         return ac_bad(&n->b, "'%s' and '%s' have %d and %d dimensions", x->name, at->name, x->rank, at->rank);
@@ -529,7 +532,8 @@ int ac_ep_do_masked_select(ac_ep_node *n)
     if (!x || !mask)
         return AC_FAIL;
     const int64_t all = ac_tensor_count(x);
-    return ac_ep_result(n, 0, gathered(n, ac_make_reshape(&n->b, x, 1, &all), 0, ac_make_true(&n->b, mask)));
+    ac_tensor *flat = ac_make_reshape(&n->b, x, 1, &all);
+    return ac_ep_result(n, 0, gathered(n, flat, 0, ac_make_true(&n->b, mask)));
 }
 
 /* How many elements of sorted [.., S] are below v [.., K] (right: or equal). */

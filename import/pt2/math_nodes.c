@@ -39,9 +39,12 @@ int ac_ep_do_binary(ac_ep_node *n)
 static ac_tensor *added(ac_ep_node *n, ac_tensor *x, ac_tensor *y)
 {
     const double alpha = ac_attr_float(&n->attrs, A_alpha);
-    if (alpha != 1)
-        y = MUL(bytes_of(n, y), y ? NUM(bytes_of(n, y), alpha) : NULL);
-    return pair(n, n->row->op, alpha != 1 ? bytes_of(n, x) : x, y);
+    if (alpha != 1) {
+        x = bytes_of(n, x);
+        y = bytes_of(n, y);
+        y = MUL(y, NUM(y, alpha));
+    }
+    return pair(n, n->row->op, x, y);
 }
 
 int ac_ep_do_add(ac_ep_node *n)
@@ -107,7 +110,8 @@ static ac_tensor *powered(ac_ep_node *n, ac_tensor *x, ac_tensor *y)
 
 int ac_ep_do_pow(ac_ep_node *n)
 {
-    return ac_ep_result(n, 0, powered(n, bytes_of(n, n->in[0]), bytes_of(n, n->in[1])));
+    ac_tensor *x = bytes_of(n, n->in[0]);
+    return ac_ep_result(n, 0, powered(n, x, bytes_of(n, n->in[1])));
 }
 
 int ac_ep_do_hypot(ac_ep_node *n)
@@ -147,7 +151,7 @@ int ac_ep_do_fextreme(ac_ep_node *n)
 int ac_ep_do_xlogy(ac_ep_node *n)
 {
     ac_tensor *x = n->in[0], *y = n->in[1], *zero = NUM(x, 0);
-    ac_tensor *z = WHERE(EQUAL(x, zero), zero, MUL(x, LOG(y)));
+    ac_tensor *none = EQUAL(x, zero), *z = WHERE(none, zero, MUL(x, LOG(y)));
     return ac_ep_result(n, 0, WHERE(OP2(NOT_EQUAL, y, y), y, z));
 }
 
@@ -280,8 +284,10 @@ int ac_ep_do_logit(ac_ep_node *n)
 {
     ac_tensor *x = n->in[0];
     const double eps = ac_attr_float_or(&n->attrs, A_eps, -1);
-    if (eps >= 0)
-        x = MIN(MAX(x, NUM(x, eps)), NUM(x, 1 - eps));
+    if (eps >= 0) {
+        ac_tensor *above = MAX(x, NUM(x, eps));
+        x = MIN(above, NUM(x, 1 - eps));
+    }
     ac_tensor *rest = SUB(x ? NUM(x, 1) : NULL, x);
     return ac_ep_result(n, 0, LOG(DIV(x, rest)));
 }
@@ -289,7 +295,8 @@ int ac_ep_do_logit(ac_ep_node *n)
 int ac_ep_do_sinc(ac_ep_node *n)
 {
     ac_tensor *x = TIMES(n->in[0], 3.14159265358979323846), *zero = x ? NUM(x, 0) : NULL, *one = x ? NUM(x, 1) : NULL;
-    return ac_ep_result(n, 0, WHERE(EQUAL(x, zero), one, DIV(OP1(SIN, x), x)));
+    ac_tensor *middle = EQUAL(x, zero);
+    return ac_ep_result(n, 0, WHERE(middle, one, DIV(OP1(SIN, x), x)));
 }
 
 int ac_ep_do_turn(ac_ep_node *n)
@@ -315,7 +322,7 @@ int ac_ep_do_nan_to_num(ac_ep_node *n)
     const double most = x->dtype == AC_F64 ? DBL_MAX : (double)FLT_MAX;
     const double nan = ac_attr_float(&n->attrs, A_nan), high = ac_attr_float_or(&n->attrs, A_posinf, most);
     const double low = ac_attr_float_or(&n->attrs, A_neginf, -most);
-    ac_tensor *y = WHERE(OP2(NOT_EQUAL, x, x), NUM(x, nan), x);
+    ac_tensor *is_nan = OP2(NOT_EQUAL, x, x), *y = WHERE(is_nan, NUM(x, nan), x);
     ac_tensor *top = NUM(x, high), *bottom = NUM(x, low);
     y = WHERE(EQUAL(x, NUM(x, (double)INFINITY)), top, y);
     return ac_ep_result(n, 0, WHERE(EQUAL(x, NUM(x, -(double)INFINITY)), bottom, y));

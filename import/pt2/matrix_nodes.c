@@ -138,13 +138,13 @@ int ac_ep_do_addbmm(ac_ep_node *n)
 
 static ac_tensor *outer_product(ac_ep_node *n, ac_tensor *x, ac_tensor *y)
 {
-    return MUL(ac_make_along(&n->b, x, 2, 0), ac_make_along(&n->b, y, 2, 1));
+    ac_tensor *column = ac_make_along(&n->b, x, 2, 0);
+    return MUL(column, ac_make_along(&n->b, y, 2, 1));
 }
 
 int ac_ep_do_outer(ac_ep_node *n)
 {
-    ac_tensor *x = ac_make_along(&n->b, n->in[0], 2, 0);
-    return ac_ep_result(n, 0, MUL(x, ac_make_along(&n->b, n->in[1], 2, 1)));
+    return ac_ep_result(n, 0, outer_product(n, n->in[0], n->in[1]));
 }
 
 int ac_ep_do_addr(ac_ep_node *n)

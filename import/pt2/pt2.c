@@ -403,8 +403,8 @@ static int asked_names(ac_ep *r, ac_name_list *asked)
     return rc;
 }
 
-/* The last node, which writes `state`, moves up behind the nodes that read the state before or make its operand: fewer
- * tensors wait for the end of the run. */
+/* The last node, which writes `state`, moves up to after the nodes that read the state before or make its operand:
+ * fewer tensors wait for the end of the run. */
 static void assign_early(ac_graph *g, const ac_tensor *state)
 {
     ac_node *assign = g->node.item[g->node.n - 1];

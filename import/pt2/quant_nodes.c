@@ -117,9 +117,18 @@ int ac_ep_do_fake_quantize(ac_ep_node *n)
         return ac_bad(&n->b, "quant_min or quant_max is missing");
     ac_tensor *v = OP1(ROUND, DIV(x, a.scale));
     v = a.zero ? ADD(v, a.zero) : v;
-    v = MIN(MAX(v, F32(a.least)), F32(a.most));
+    v = MAX(v, F32(a.least));
+    v = MIN(v, F32(a.most));
     v = a.zero ? SUB(v, a.zero) : v;
     return ac_ep_result(n, 0, MUL(v, a.scale));
+}
+
+/* The code of 0 where `low` has the code `least`; not above `most`. */
+static ac_tensor *code_of_nought(ac_ep_node *n, ac_tensor *low, ac_tensor *scale, double least, double most)
+{
+    ac_tensor *first = F32(least), *steps = OP1(ROUND, DIV(low, scale));
+    ac_tensor *code = MAX(SUB(first, steps), first);
+    return MIN(code, F32(most));
 }
 
 /* Scale and zero point of x from its range, which holds 0. */
@@ -141,9 +150,8 @@ int ac_ep_do_choose(ac_ep_node *n)
         high = bound;
         low = NEG(bound);
     }
-    ac_tensor *scale = MAX(DIV(SUB(high, low), F32(most - least)), F32(eps));
-    ac_tensor *zero = symmetric ? F32(floor((most + least + 1) / 2))
-                                : MIN(MAX(SUB(F32(least), OP1(ROUND, DIV(low, scale))), F32(least)), F32(most));
+    ac_tensor *span = SUB(high, low), *step = DIV(span, F32(most - least)), *scale = MAX(step, F32(eps));
+    ac_tensor *zero = symmetric ? F32(floor((most + least + 1) / 2)) : code_of_nought(n, low, scale, least, most);
     AC_TRY(ac_ep_result(n, 0, ac_make_reshape(&n->b, scale, 1, (int64_t[]){1})));
     return ac_ep_result(n, 1, ac_make_reshape(&n->b, zero, 1, (int64_t[]){1}));
 }
@@ -242,11 +250,11 @@ int ac_ep_do_choose_affine(ac_ep_node *n)
     ac_tensor *high = MAX(ac_make_reduce(&n->b, AC_OP_REDUCE_MAX, x, mask, keep), nought),
               *low = MIN(ac_make_reduce(&n->b, AC_OP_REDUCE_MIN, x, mask, keep), nought);
     ac_tensor *span = symmetric ? MAX(high, NEG(low)) : SUB(high, low);
-    ac_tensor *scale = MAX(DIV(span, F32((most - least) / (symmetric ? 2 : 1))), F32(eps));
+    ac_tensor *step = DIV(span, F32((most - least) / (symmetric ? 2 : 1))), *scale = MAX(step, F32(eps));
     if (symmetric)
         zero = scale ? ac_make_broadcast(&n->b, F32(trunc((most + least + 1) / 2)), scale->rank, scale->dim) : NULL;
     else
-        zero = MIN(MAX(SUB(F32(least), OP1(ROUND, DIV(low, scale))), F32(least)), F32(most));
+        zero = code_of_nought(n, low, scale, least, most);
     AC_TRY(ac_ep_result(n, 0, scale));
     return ac_ep_result(n, 1, zero);
 }

@@ -23,7 +23,7 @@ static int number(ac_ep *r, const ac_js_node *x, int64_t *v)
 static int read_layout(ac_ep *r, const ac_js_node *meta, int64_t have, strided *s, const char **refused)
 {
     const ac_js_node *strides = ac_js_get(meta, "strides");
-    int64_t last, size, step = 1;
+    int64_t last, size = 0, step = 1;
     AC_TRY(ac_ep_meta_read(r, meta, &s->meta, refused));
     if (*refused)
         return AC_OK;

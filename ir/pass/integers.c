@@ -266,7 +266,8 @@ static int multiply_pair(ac_pass *p, int32_t *at, const ac_dequantised *of, cons
     a.matmul.zero_y = zero[1];
     ac_node_erase(n);
     ac_tensor *sum = in[0] && in[1] ? ac_make_op(&b, AC_OP_BATCH_MATMUL, in, 2, &a, AC_I32) : NULL;
-    ac_tensor *scale = ac_make_2(&b, AC_OP_MUL, one_number(&b, of[0].scale), one_number(&b, of[1].scale));
+    ac_tensor *first = one_number(&b, of[0].scale), *second = one_number(&b, of[1].scale);
+    ac_tensor *scale = ac_make_2(&b, AC_OP_MUL, first, second);
     ac_tensor *real[] = {ac_make_cast(&b, sum, AC_F32), scale};
     if (!ac_make_into(&b, AC_OP_MUL, real, 2, NULL, out))
         return AC_FAIL;

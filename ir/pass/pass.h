@@ -7,6 +7,7 @@
 #ifndef AC_IR_PASS_PASS_H
 #define AC_IR_PASS_PASS_H
 #include "base/sink.h"
+#include "base/vec.h"
 #include "ir/graph/graph.h"
 
 /* Channels that pass channels removed from an operator with weights. */
@@ -64,8 +65,17 @@ typedef struct ac_ahead {
     ac_bytes bytes; /* their results for all steps */
 } ac_ahead;
 
-struct ac_target;
 struct ac_expanded;
+
+/* Depthwise convolutions that can expand the pixels that they read, in the order of the graph. */
+typedef struct ac_expansion {
+    const ac_node *node;         /* the depthwise convolution */
+    const struct ac_expanded *e; /* it and the convolution of 1x1 before it as one */
+    bool pays;                   /* faster than both apart: the caller sets it */
+} ac_expansion;
+typedef AC_VEC(ac_expansion) ac_expansions;
+
+int ac_find_expansions(ac_ctx *cx, ac_graph *g, ac_expansions *to); /* expand.c; AC_FAIL: diagnostic */
 
 typedef struct ac_pass_options {
     const char *const *skip;
@@ -75,20 +85,18 @@ typedef struct ac_pass_options {
     const char *stop_after; /* NULL: run all */
     bool reference;         /* --reference tflite: only the passes that passes.def allows with it */
     bool views;
-    bool quantized_io;   /* inputs and outputs are the integers inside */
-    bool exact;          /* no change of float order */
-    bool channels_first; /* the graph's operators had channels first in the file: pass layout has work to do */
-    int32_t least_taps;  /* of a filter that pass depthwise converts; 0: it does not run */
-    bool rows;           /* pass rows runs: an operator is a launch */
-    int32_t gpu;         /* compute capability of a GPU: pass excite runs; 0: another target */
-    /* True if expanded_depthwise is faster than its two parts; NULL: pass expand does not run */
-    bool (*expands)(const struct ac_target *t, const struct ac_expanded *e, bool long_end);
-    const struct ac_target *target; /* for expands */
-    bool gates;                     /* pass gate runs: the target's products of floats take gates */
-    bool halves;                    /* pass halves runs: loops read and write 16 bits as f32 */
-    int32_t plane_lanes;            /* floats of a vector, for pass planes; 0: it does not run */
-    ac_bytes plane_bytes;           /* weights up to this size are cheap to read again and again */
-    bool declared;          /* declared shapes and types of results are binding: infer reports those that differ */
+    bool quantized_io;         /* inputs and outputs are the integers inside */
+    bool exact;                /* no change of float order */
+    bool channels_first;       /* the graph's operators had channels first in the file: pass layout has work to do */
+    int32_t least_taps;        /* of a filter that pass depthwise converts; 0: it does not run */
+    bool rows;                 /* pass rows runs: an operator is a launch */
+    int32_t gpu;               /* compute capability of a GPU: pass excite runs; 0: another target */
+    ac_expansions *expansions; /* for pass expand, by ac_find_expansions before it; NULL: it does not run */
+    bool gates;                /* pass gate runs: the target's products of floats take gates */
+    bool halves;               /* pass halves runs: loops read and write 16 bits as f32 */
+    int32_t plane_lanes;       /* floats of a vector, for pass planes; 0: it does not run */
+    ac_bytes plane_bytes;      /* weights up to this size are cheap to read again and again */
+    bool declared;             /* declared shapes and types of results are binding: infer reports those that differ */
     bool nodes;             /* pass infer leaves no SCAN; otherwise only cheap ones of a few steps become nodes there */
     ac_ahead *ahead;        /* for pass ahead; NULL: it does not run */
     int64_t unrolls;        /* SCANs of up to that many steps become nodes in pass unroll, after ahead; 0: none */

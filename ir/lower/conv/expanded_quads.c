@@ -272,14 +272,14 @@ static ac_window window_of(const ac_expanded *e)
     return (ac_window){e->images, e->channels, e->channels, e->down, e->across};
 }
 
-bool ac_gpu_expanded_pays(const ac_target *t, const ac_expanded *e, bool long_end)
+bool ac_gpu_expanded_pays(const ac_target *t, const ac_expanded *e)
 {
     enum { LAUNCH = 1400 };
     ac_quads_tile tile;
     const ac_window win = window_of(e);
     const int64_t pixels = e->images * e->down.in * e->across.in,
-                  apart = ac_quads_tile_of(t, &win, long_end, NULL, NULL, &tile),
-                  as_one = ac_quads_tile_of(t, &win, long_end, expansion, e, &tile);
+                  apart = ac_quads_tile_of(t, &win, e->swish, NULL, NULL, &tile),
+                  as_one = ac_quads_tile_of(t, &win, e->swish, expansion, e, &tile);
     const ac_gpu_shape shape = {1, pixels, e->channels, e->depth, QUAD, false, false};
     return e->depth % QUAD == 0 && e->depth >= 2 * QUAD && e->channels % QUAD == 0 && ac_gpu_depthwise_taps(&win) &&
            as_one && apart && as_one < apart + ac_gpu_plan_product(t, &shape).cycles + LAUNCH;

@@ -44,51 +44,85 @@ static ac_node *point_of(ac_ctx *cx, const int32_t *uses, const ac_node *n, ac_c
     return conv;
 }
 
-/* The node at `at` and those before it become one, if that pays. */
+/* Of a depthwise convolution, and the convolution of 1x1 that it can expand: the node that both can be. */
+typedef struct pair {
+    ac_node *conv; /* NULL: they cannot */
+    ac_attrs attrs;
+    ac_tensor *in[AC_EXPANDED_OPERANDS];
+    ac_expanded e;
+} pair;
+
+static int pair_of(ac_ctx *cx, const int32_t *uses, const ac_node *n, pair *to)
+{
+    ac_curve curve;
+    to->conv = is_depthwise(n) ? point_of(cx, uses, n, &curve) : NULL;
+    if (!to->conv)
+        return AC_OK;
+    const ac_attrs_conv *a = &n->attrs.conv;
+    ac_attrs_init(AC_OP_EXPANDED_DEPTHWISE, &to->attrs);
+    to->attrs.expanded = (ac_attrs_expanded){.stride_h = a->stride_h,
+                                             .stride_w = a->stride_w,
+                                             .pad_t = a->pad_t,
+                                             .pad_b = a->pad_b,
+                                             .pad_l = a->pad_l,
+                                             .pad_r = a->pad_r,
+                                             .inner = curve.act,
+                                             .swish = curve.swish,
+                                             .clamp = curve.clamp,
+                                             .low = curve.clamp ? curve.low : 0,
+                                             .high = curve.clamp ? curve.high : 0,
+                                             .act = a->act};
+    to->in[AC_EXPANDED_X] = to->conv->in[0];
+    to->in[AC_EXPANDED_V] = to->conv->in[1];
+    to->in[AC_EXPANDED_W] = n->in[1];
+    to->in[AC_EXPANDED_A] = ac_node_in(to->conv, 2);
+    to->in[AC_EXPANDED_B] = ac_node_in(n, 2);
+    const ac_node like = {
+        .op = AC_OP_EXPANDED_DEPTHWISE, .attrs = to->attrs, .in = to->in, .n_in = AC_EXPANDED_OPERANDS};
+    return ac_expanded_of(cx, &like, &to->e);
+}
+
+int ac_find_expansions(ac_ctx *cx, ac_graph *g, ac_expansions *to)
+{
+    ac_region *tmp = ac_region_open(&cx->heap);
+    const int32_t *uses = ac_graph_uses(g, tmp);
+    int status = AC_OK;
+    for (int32_t i = 0; i < g->node.n && status == AC_OK; i++) {
+        pair q;
+        status = pair_of(cx, uses, g->node.item[i], &q);
+        if (status == AC_OK && q.conv)
+            ac_push(cx->region, to, ((ac_expansion){g->node.item[i], ac_copy(cx->region, &q.e, sizeof q.e), false}));
+    }
+    ac_region_close(tmp);
+    return status;
+}
+
+static bool pays(const ac_expansions *all, const ac_node *n)
+{
+    for (int32_t i = 0; i < all->n; i++)
+        if (all->item[i].node == n)
+            return all->item[i].pays;
+    return false;
+}
+
+/* The node at `at` and those before it become one. */
 static int join(ac_pass *p, int32_t *uses, int32_t at)
 {
     ac_graph *g = p->graph;
     ac_node *n = g->node.item[at];
-    ac_curve curve;
-    ac_node *conv = is_depthwise(n) ? point_of(p->cx, uses, n, &curve) : NULL;
-    if (!conv)
-        return AC_OK;
-    const ac_attrs_conv *a = &n->attrs.conv;
-    ac_attrs attrs;
-    ac_attrs_init(AC_OP_EXPANDED_DEPTHWISE, &attrs);
-    attrs.expanded = (ac_attrs_expanded){.stride_h = a->stride_h,
-                                         .stride_w = a->stride_w,
-                                         .pad_t = a->pad_t,
-                                         .pad_b = a->pad_b,
-                                         .pad_l = a->pad_l,
-                                         .pad_r = a->pad_r,
-                                         .inner = curve.act,
-                                         .swish = curve.swish,
-                                         .clamp = curve.clamp,
-                                         .low = curve.clamp ? curve.low : 0,
-                                         .high = curve.clamp ? curve.high : 0,
-                                         .act = a->act};
-    ac_tensor *in[AC_EXPANDED_OPERANDS] = {[AC_EXPANDED_X] = conv->in[0],
-                                           [AC_EXPANDED_V] = conv->in[1],
-                                           [AC_EXPANDED_W] = n->in[1],
-                                           [AC_EXPANDED_A] = ac_node_in(conv, 2),
-                                           [AC_EXPANDED_B] = ac_node_in(n, 2)};
-    const ac_node like = {.op = AC_OP_EXPANDED_DEPTHWISE, .attrs = attrs, .in = in, .n_in = AC_EXPANDED_OPERANDS};
-    ac_expanded e;
-    if (ac_expanded_of(p->cx, &like, &e) != AC_OK)
-        return AC_FAIL;
-    if (!p->opt->expands(p->opt->target, &e, curve.swish))
+    pair q = {.conv = NULL};
+    if (!pays(p->opt->expansions, n) || pair_of(p->cx, uses, n, &q) != AC_OK || !q.conv)
         return AC_OK;
     const ac_maker b = ac_maker_at(g, n);
     const int32_t made = g->node.n;
     ac_tensor *y = n->out[0], *x = n->in[0];
     int32_t count = AC_EXPANDED_OPERANDS;
-    while (!in[count - 1])
+    while (!q.in[count - 1])
         count--;
-    uses[conv->in[0]->id]++;
+    uses[q.conv->in[0]->id]++;
     ac_node_erase(n);
     ac_release(uses, x);
-    if (!ac_make_into(&b, AC_OP_EXPANDED_DEPTHWISE, in, count, &attrs, y))
+    if (!ac_make_into(&b, AC_OP_EXPANDED_DEPTHWISE, q.in, count, &q.attrs, y))
         return AC_FAIL;
     ac_graph_place(g, made, at);
     p->changed++;
@@ -100,7 +134,7 @@ static int join(ac_pass *p, int32_t *uses, int32_t at)
  *   before:  %e = conv_2d %x v a   %h = relu6 %e, or mul %e (logistic %e)   %y = depthwise_conv_2d %h w b
  *   after:   %y = expanded_depthwise %x v w a b inner=relu6, or swish=true
  * needs: shapes known, f32, constant weights, no epilogues.  keeps: values up to rounding. A model of the time
- * (ac_pass_options.expands) decides: pixels at the edges of tiles are computed more than once. */
+ * (ac_expansion.pays) decides: pixels at the edges of tiles are computed more than once. */
 int ac_pass_expand(ac_pass *p)
 {
     ac_graph *g = p->graph;

@@ -47,8 +47,10 @@ expect 8 "a plan in CSV form has one memory" "$arenac" plan kws.tflite \
 # a folder is not a file
 for verb in plan compile; do
     expect 2 "o \./ writes files in it" "$arenac" $verb kws.tflite -o .
-    expect 2 "o nets/ writes files in it" "$arenac" $verb kws.tflite -o nets
+    expect 2 "o nets/ writes files in it" "$arenac" $verb kws.tflite -o nets --emit json
 done
+expect 0 "" "$arenac" compile kws.tflite -o nets # the stem of two files
+[ -s nets.c ] && [ -s nets.h ] || fail "a folder of that name stops a stem"
 [ -z "$(find . -name '..*' -type f)" ] || fail "-o . left files"
 # colours are for terminals, or if asked for
 escape=$(printf '\033')
