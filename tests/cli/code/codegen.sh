@@ -48,7 +48,7 @@ done
 if have arm-none-eabi-gcc gcc-arm-none-eabi; then
     firm() { # TARGET OPTION...: the intrinsics of a core have types of their own
         for m in digits_int8 dsnet_int8; do
-            "$arenac" compile -q "$models/$m.tflite" -t "$1" --name firm -o firm.c
+            "$arenac" compile -q "$models/$m.tflite" -t "$1" --stack estimate --name firm -o firm.c
             # shellcheck disable=SC2086
             arm-none-eabi-gcc $flags -O2 -mthumb -mcpu="$@" -c firm.c -o firm.obj
         done

@@ -9,7 +9,7 @@ targets=
 ! have_rv32 || targets="$targets rv32imac"
 [ -n "$targets" ] || exit 77
 one() { # NAME MODEL INPUT OUTPUT TARGET BOARD
-    "$arenac" compile -q -t "$5" "$2" --name "$1" --weights rodata -o "$1.c" || { fail "$1"; return; }
+    "$arenac" compile -q -t "$5" --stack estimate "$2" --name "$1" --weights rodata -o "$1.c" || { fail "$1"; return; }
     python3 "$src/tests/fw_main.py" "$1" "$1.h" "$3" "$4" >main.c || { fail "$1"; return; }
     python3 "$fw" --target $6 --src "$1.c" --main main.c -O 2 --cflags="-I$tmp" || fail "$1 on $5"
 }
