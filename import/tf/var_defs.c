@@ -271,6 +271,8 @@ int ac_tf_variables_end(ac_tf *r)
             r->reading->repeat = true;
             continue;
         }
+        if (!v->t) /* its last value is refused, or reported */
+            return AC_FAIL;
         ac_tensor *next = ac_tensor_like(r->reading->g, ac_strf(r->cx->region, "%s_next", v->state->name), v->t);
         const ac_maker b = ac_maker_named(r->reading->g, next->name);
         next->root = v->state;
