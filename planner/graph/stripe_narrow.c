@@ -22,36 +22,37 @@ static bool has_window(const ac_node *n)
                                                 : ac_ops[n->op].attrs == AC_ATTRS_pool;
 }
 
-/* The geometry of a window along the columns; *after: positions after the input. */
-static ac_slide slide_of(const ac_node *n, int64_t *after)
+/* The geometry of a window along the columns. */
+static ac_slide slide_of(const ac_node *n)
 {
     const ac_attrs_conv *c = &n->attrs.conv;
     const ac_attrs_pool *p = &n->attrs.pool;
     const int64_t in = n->in[0]->dim[2], out = n->out[0]->dim[2];
-    if (ac_ops[n->op].attrs == AC_ATTRS_pool) {
-        *after = p->pad_r;
+    if (ac_ops[n->op].attrs == AC_ATTRS_pool)
         return (ac_slide){in, out, p->kernel_w, p->stride_w, 1, p->pad_l};
-    }
-    *after = c->pad_r;
     return (ac_slide){in, out, n->in[1]->dim[2], c->stride_w, c->dilation_w, c->pad_l};
+}
+
+/* The columns that the windows of columns c of the result span; some may be outside of the input. */
+static columns span_of(const ac_slide *s, columns c)
+{
+    return (columns){c.from * s->stride - s->pad, (c.to - 1) * s->stride - s->pad + (s->taps - 1) * s->dil + 1};
 }
 
 /* The columns of operand 0 that columns c of the result take. */
 static columns under(const ac_node *n, columns c)
 {
-    int64_t after;
-    const ac_slide s = slide_of(n, &after);
-    const int64_t from = c.from * s.stride - s.pad, to = (c.to - 1) * s.stride - s.pad + (s.taps - 1) * s.dil + 1;
-    return (columns){from > 0 ? from : 0, to < s.in ? to : s.in};
+    const ac_slide s = slide_of(n);
+    const columns x = span_of(&s, c);
+    return (columns){x.from > 0 ? x.from : 0, x.to < s.in ? x.to : s.in};
 }
 
 /* True if column x of the result takes only column x of operand 0. */
 static bool is_pixel(const ac_node *n)
 {
-    int64_t after;
     if (!has_window(n))
         return true;
-    const ac_slide s = slide_of(n, &after);
+    const ac_slide s = slide_of(n);
     return s.taps == 1 && s.stride == 1 && s.pad == 0 && s.in == s.out;
 }
 
@@ -253,16 +254,16 @@ static ac_node *narrow_node(const narrowed *x, const ac_node *n, columns c)
         m->out[i] = now(x, n->out[i]);
     if (!has_window(n))
         return m;
-    int64_t after;
-    const ac_slide s = slide_of(n, &after);
-    const int64_t from = c.from * s.stride - s.pad, to = (c.to - 1) * s.stride - s.pad + (s.taps - 1) * s.dil + 1;
-    const int32_t before = from < 0 ? (int32_t)-from : 0, behind = to > s.in ? (int32_t)(to - s.in) : 0;
+    const ac_slide s = slide_of(n);
+    const columns taken = span_of(&s, c);
+    const int32_t before = taken.from < 0 ? (int32_t)-taken.from : 0,
+                  after = taken.to > s.in ? (int32_t)(taken.to - s.in) : 0;
     if (ac_ops[n->op].attrs == AC_ATTRS_pool) {
         m->attrs.pool.pad_l = before;
-        m->attrs.pool.pad_r = behind;
+        m->attrs.pool.pad_r = after;
     } else {
         m->attrs.conv.pad_l = before;
-        m->attrs.conv.pad_r = behind;
+        m->attrs.conv.pad_r = after;
     }
     return m;
 }
