@@ -21,11 +21,6 @@ enum {
     MOST_PIXELS = 8
 };
 
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-
 /* ------------------------------------------------------------------ the plan */
 
 static int64_t cycles(const ac_target *target, const ac_window *win, bool long_end, const ac_quads_tile *t,
@@ -48,12 +43,12 @@ static int64_t cycles(const ac_target *target, const ac_window *win, bool long_e
         (add->bytes ? taps * channels * 4 + add->bytes : tile) + (int64_t)t->rows * across * channels * 4;
     int64_t fit = m->shared / (shared + 1024);
     fit = fit * warps > m->warps ? m->warps / warps : fit;
-    fit = fit > m->blocks ? m->blocks : fit;
-    const int64_t waves = ac_gpu_over(blocks, m->units * most(fit, 1)),
+    fit = ac_gpu_least(fit, m->blocks);
+    const int64_t waves = ac_gpu_over(blocks, m->units * ac_gpu_most(fit, 1)),
                   at = blocks < m->units * fit ? ac_gpu_over(blocks, m->units) : fit;
-    const int64_t into = most(m->l2 / (blocks < m->units ? blocks : m->units), 1);
-    const int64_t work = most(ac_gpu_over(at * warps, 4) * issue, 2 * at * warps * (loads + add->passes));
-    return waves * most(LATENCY + issue, most(work, at * bytes / (into < INTO ? into : INTO)));
+    const int64_t into = ac_gpu_most(m->l2 / ac_gpu_least(blocks, m->units), 1);
+    const int64_t work = ac_gpu_most(ac_gpu_over(at * warps, 4) * issue, 2 * at * warps * (loads + add->passes));
+    return waves * ac_gpu_most(LATENCY + issue, ac_gpu_most(work, at * bytes / ac_gpu_least(into, INTO)));
 }
 
 int64_t ac_quads_tile_of(const ac_target *target, const ac_window *win, bool long_end, ac_quads_more_fn *more,

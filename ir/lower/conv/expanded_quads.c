@@ -10,19 +10,14 @@
 
 enum { PAD = 4 }; /* rows of pixels begin in different banks */
 
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 /* Rows and columns of x in a tile, at most. */
 static int64_t high(const ac_quads_tile *t, const ac_window *win)
 {
-    return least(t->height, win->y.in);
+    return ac_gpu_least(t->height, win->y.in);
 }
 static int64_t across(const ac_quads_tile *t, const ac_window *win)
 {
-    return least(t->width, win->x.in);
+    return ac_gpu_least(t->width, win->x.in);
 }
 
 static int64_t pitch(const ac_expanded *e)

@@ -23,15 +23,6 @@ const ac_gpu_machine *ac_gpu_machine_of(const ac_target *t)
     return &MACHINES[k];
 }
 
-static int64_t most(int64_t a, int64_t b)
-{
-    return a > b ? a : b;
-}
-static int64_t least(int64_t a, int64_t b)
-{
-    return a < b ? a : b;
-}
-
 static int64_t shared_bytes(const ac_gpu_plan *p, int32_t piece)
 {
     return 4 * (ac_gpu_stages(p, piece) + ac_gpu_rows_of_x(p) + (p->split > 1 ? (int64_t)p->bm * p->bn : 0));
@@ -41,10 +32,10 @@ static int64_t shared_bytes(const ac_gpu_plan *p, int32_t piece)
 static int64_t resident(const ac_gpu_machine *m, const ac_gpu_plan *p, int64_t shared)
 {
     const int64_t warps = p->threads / WARP, registers = p->tm * p->tn + 4 * p->tm + 4 * p->tn + 40;
-    const int64_t a_warp = ac_gpu_over(least(registers, 255) * WARP, 256) * 256;
-    const int64_t n =
-        least(least(m->blocks, m->warps / warps), least(65536 / (a_warp * warps), m->shared / (shared + 1024)));
-    return most(n, 1);
+    const int64_t a_warp = ac_gpu_over(ac_gpu_least(registers, 255) * WARP, 256) * 256;
+    const int64_t n = ac_gpu_least(ac_gpu_least(m->blocks, m->warps / warps),
+                                   ac_gpu_least(65536 / (a_warp * warps), m->shared / (shared + 1024)));
+    return ac_gpu_most(n, 1);
 }
 
 /* Once for a block: its first copies, adding slices, storing, taking part in a split tile. */
@@ -61,18 +52,20 @@ static int64_t once_of(const ac_gpu_plan *p, int64_t passes)
 static int64_t time_of(const ac_gpu_machine *m, const ac_gpu_shape *s, const ac_gpu_plan *p)
 {
     const int64_t blocks = s->many * ac_gpu_over(s->rows, p->bm) * ac_gpu_over(s->n, p->bn) * p->split;
-    const int64_t fit = resident(m, p, shared_bytes(p, s->piece)), at = least(fit, ac_gpu_over(blocks, m->units));
+    const int64_t fit = resident(m, p, shared_bytes(p, s->piece)),
+                  at = ac_gpu_least(fit, ac_gpu_over(blocks, m->units));
     const int64_t waves = ac_gpu_over(blocks, m->units * fit), warps = at * p->threads / WARP, depth = p->bk / p->wk;
     const int64_t sums = depth * p->tm * p->tn, loads = depth / 4 * (p->tm + p->tn);
     const int64_t passes = s->held ? 0 : ac_gpu_passes(p, s->piece),
                   pieces = ac_gpu_over(p->bk * p->bn / 4, p->threads);
     const int64_t step = CYCLE * (sums * m->fma + loads + 25) + CYCLE * 9 * passes + CYCLE * 9 * pieces / 2;
     const int64_t alone = CYCLE * (sums * m->fma + loads + 60 + 6 * passes), deep = ac_gpu_over(warps, SCHEDULERS);
-    const int64_t bytes = at * 4 * (least(p->bm, s->rows) + p->bn) * p->bk,
-                  into = least(INTO * CYCLE, (int64_t)m->l2 * CYCLE / least(m->units, blocks));
-    const int64_t busy = most(most(deep * step, 2 * CYCLE * warps * loads), most(alone, bytes * CYCLE * CYCLE / into));
+    const int64_t bytes = at * 4 * (ac_gpu_least(p->bm, s->rows) + p->bn) * p->bk,
+                  into = ac_gpu_least(INTO * CYCLE, (int64_t)m->l2 * CYCLE / ac_gpu_least(m->units, blocks));
+    const int64_t busy = ac_gpu_most(ac_gpu_most(deep * step, 2 * CYCLE * warps * loads),
+                                     ac_gpu_most(alone, bytes * CYCLE * CYCLE / into));
     const int64_t few = blocks < FEW ? 2 : 1; /* most of a GPU would be idle */
-    return few * waves * (p->per * busy + once_of(p, passes) * most(deep, 2) / 2);
+    return few * waves * (p->per * busy + once_of(p, passes) * ac_gpu_most(deep, 2) / 2);
 }
 
 /* Completes a candidate; false: it does not fit. */
@@ -84,15 +77,15 @@ static bool complete(const ac_target *t, const ac_gpu_shape *s, ac_gpu_plan *p)
     p->threads = p->slice * p->wk;
     p->items = p->slice * p->tm * p->tn / 4;
     const bool sizes = (p->threads == 64 || p->threads == 128 || p->threads == 256) && p->bm <= 128 &&
-                       p->bk / p->wk >= 4 && p->bn <= most(WARP, 2 * s->n) && p->bm <= 2 * most(s->rows, 16) &&
-                       p->threads * s->piece % p->bk == 0;
+                       p->bk / p->wk >= 4 && p->bn <= ac_gpu_most(WARP, 2 * s->n) &&
+                       p->bm <= 2 * ac_gpu_most(s->rows, 16) && p->threads * s->piece % p->bk == 0;
     const bool deep = ac_gpu_over(s->depth, p->bk) * p->bk <= ac_gpu_over(s->depth, 16) * 16 &&
                       ac_gpu_over(s->n, p->bn) * p->bn <= ac_gpu_over(s->n, 32) * 32; /* few weights that are padding */
     if (!sizes || !deep || (s->in_order && p->wk * p->split > 1) || p->items % p->split)
         return false;
     p->per = ac_gpu_over(ac_gpu_over(s->depth, p->bk), p->split);
     p->steps = p->per * p->split; /* without steps of zeros */
-    p->stages = (int32_t)least(3, p->per + 1);
+    p->stages = (int32_t)ac_gpu_least(3, p->per + 1);
     return shared_bytes(p, s->piece) <= (s->held ? t->shared_bytes : GPU_SHARED) &&
            p->steps == ac_gpu_over(s->depth, p->bk);
 }

@@ -39,6 +39,14 @@ static inline int64_t ac_gpu_over(int64_t n, int64_t by)
 {
     return (n + by - 1) / by;
 }
+static inline int64_t ac_gpu_most(int64_t a, int64_t b)
+{
+    return a > b ? a : b;
+}
+static inline int64_t ac_gpu_least(int64_t a, int64_t b)
+{
+    return a < b ? a : b;
+}
 
 enum { GPU_SHARED = 48 << 10 }; /* bytes of shared memory of a block whose steps have x */
 
