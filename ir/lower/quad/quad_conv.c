@@ -24,23 +24,13 @@ typedef struct conv {
 
 /* ------------------------------------------------------------------ tiles */
 
-/* Position i of the image, or of row oy (0: of the image). */
-static void position(const conv *v, ac_x n, ac_x oy, ac_x i, ac_x *at)
-{
-    ac_lb *b = &v->q.L->b;
-    const ac_x columns = ac_lb_i32(b, v->at.win.x.out);
-    at[0] = n;
-    at[1] = oy ? oy : ac_lb_div(b, i, columns);
-    at[2] = oy ? i : ac_lb_mod(b, i, columns);
-}
-
 static void store(const conv *v, ac_x n, ac_x oy, ac_x i, int32_t row, ac_x oc)
 {
     ac_x idx[AC_MAX_RANK];
     if (v->matrix)
         ac_row_index(v->q.L, i, idx);
     else
-        position(v, n, oy, i, idx);
+        ac_quad_line_position(&v->at, n, oy, i, idx);
     ac_quad_store(&v->q, row, oc, idx);
 }
 
@@ -54,7 +44,7 @@ static void tile(const conv *v, ac_x n, ac_x oy, ac_x first)
         if (partial)
             count = ac_lb_min(b, count, ac_lb_sub(b, last, first));
         const ac_x r = ac_lb_for(b, "r", zero, count, 1, AC_MARK_SERIAL);
-        position(v, n, oy, ac_lb_add(b, first, r), at);
+        ac_quad_line_position(&v->at, n, oy, ac_lb_add(b, first, r), at);
         ac_quad_line_window(&v->at, at, r);
         ac_lb_end(b);
     }

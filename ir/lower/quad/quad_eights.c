@@ -93,31 +93,25 @@ static void by_lines(const eights *v, ac_x image, ac_x oy, int64_t n)
     ac_x p = ac_lb_for(b, "p", ac_lb_i32(b, 0), ac_lb_i32(b, n), v->pixels, AC_MARK_SERIAL);
     if (n % v->pixels)
         p = ac_lb_min(b, p, ac_lb_i32(b, n - v->pixels));
-    ac_x row = ac_lo_scaled(b, image, v->at.win.y.out), r, at[3] = {image};
+    ac_x row = ac_lo_scaled(b, image, v->at.win.y.out), at[3];
     row = ac_lb_add(b, ac_lo_scaled(b, oy ? ac_lb_add(b, row, oy) : row, columns), p);
-    for (int32_t pass = 0; pass < 2; pass++) { /* windows; fused operators */
-        if (pass == 1) {
-            const rows nested = {.x = v->place ? v->at.x : v->at.line,
-                                 .x_at = v->place ? ac_lo_scaled(b, row, v->at.depth) : ac_lb_i32(b, 0),
-                                 .y_at = fused ? ac_lb_i32(b, 0) : ac_lo_scaled(b, row, v->q.c->n),
-                                 .pixels = v->pixels,
-                                 .steps = v->at.steps};
-            nest(v, &nested);
-        }
-        if (pass == 0 ? v->place : !fused)
-            continue;
-        r = ac_lb_for_n(b, "r", v->pixels);
-        const ac_x i = ac_lb_add(b, p, r), width = ac_lb_i32(b, columns);
-        at[1] = oy ? oy : ac_lb_div(b, i, width);
-        at[2] = oy ? i : ac_lb_mod(b, i, width);
-        if (pass == 0) {
-            ac_quad_line_window(&v->at, at, r);
-        } else { /* so that places of the result are one product and one sum */
-            const ac_x all = oy ? ac_lb_add(b, ac_lo_scaled(b, oy, columns), i) : i;
-            at[1] = ac_lb_div(b, all, width);
-            at[2] = ac_lb_mod(b, all, width);
-            store(v, at, r);
-        }
+    if (!v->place) {
+        const ac_x r = ac_lb_for_n(b, "r", v->pixels);
+        ac_quad_line_position(&v->at, image, oy, ac_lb_add(b, p, r), at);
+        ac_quad_line_window(&v->at, at, r);
+        ac_lb_end(b);
+    }
+    const rows nested = {.x = v->place ? v->at.x : v->at.line,
+                         .x_at = v->place ? ac_lo_scaled(b, row, v->at.depth) : ac_lb_i32(b, 0),
+                         .y_at = fused ? ac_lb_i32(b, 0) : ac_lo_scaled(b, row, v->q.c->n),
+                         .pixels = v->pixels,
+                         .steps = v->at.steps};
+    nest(v, &nested);
+    if (fused) { /* a position of the image, so that places of the result are one product and one sum */
+        const ac_x r = ac_lb_for_n(b, "r", v->pixels), i = ac_lb_add(b, p, r);
+        const ac_x all = oy ? ac_lb_add(b, ac_lo_scaled(b, oy, columns), i) : i;
+        ac_quad_line_position(&v->at, image, 0, all, at);
+        store(v, at, r);
         ac_lb_end(b);
     }
     ac_lb_end(b);

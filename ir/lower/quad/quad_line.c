@@ -106,6 +106,15 @@ void ac_quad_line_ends(const ac_quad_line *v, int64_t pixels)
         copy_bytes(v, -1, 0, ac_lb_i32(b, 0), v->steps * AC_QUAD_DEPTH * pixels);
 }
 
+void ac_quad_line_position(const ac_quad_line *v, ac_x n, ac_x oy, ac_x i, ac_x *at)
+{
+    ac_lb *b = &v->L->b;
+    const ac_x columns = ac_lb_i32(b, v->win.x.out);
+    at[0] = n;
+    at[1] = oy ? oy : ac_lb_div(b, i, columns);
+    at[2] = oy ? i : ac_lb_mod(b, i, columns);
+}
+
 void ac_quad_line_window(const ac_quad_line *v, const ac_x *at, ac_x r)
 {
     ac_lb *b = &v->L->b;

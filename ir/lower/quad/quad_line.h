@@ -23,6 +23,8 @@ typedef struct ac_quad_line {
 void ac_quad_line_open(ac_quad_line *v, int64_t pixels);
 /* Stores something at the ends of its pixels, which windows leave alone: weights are zero there. */
 void ac_quad_line_ends(const ac_quad_line *v, int64_t pixels);
+/* Output position at = {n, oy, ox}: position i of row oy, or of image n (oy 0). */
+void ac_quad_line_position(const ac_quad_line *v, ac_x n, ac_x oy, ac_x i, ac_x *at);
 /* The window of output position at = {n, oy, ox} as pixel r of the line. */
 void ac_quad_line_window(const ac_quad_line *v, const ac_x *at, ac_x r);
 
