@@ -91,29 +91,13 @@ static int run_changed(ac_qnet *q)
     return AC_OK;
 }
 
-static double db_of_outputs(const ac_qnet *q)
-{
-    double signal = 0, noise = 0;
-    for (int32_t i = 0; i < q->g->output.n; i++) {
-        const ac_tensor *t = q->g->output.item[i];
-        const ac_qvalue *v = &q->value[t->id];
-        const float *real = (const float *)v->real, *coded = (const float *)v->coded;
-        for (int64_t k = 0; t->dtype == AC_F32 && real && k < q->samples * ac_tensor_count(t); k++) {
-            const double e = (double)real[k] - (double)coded[k];
-            signal += (double)real[k] * (double)real[k];
-            noise += e * e;
-        }
-    }
-    return 10 * log10(fmax(signal, 1e-30) / fmax(noise, 1e-30));
-}
-
 static int measure(ac_qnet *q, const ac_qroot *r, ac_quantized_row *row)
 {
     ac_qvalue *v = &q->value[r->tensor->id];
     ac_q_new(q, r->tensor, true);
     ac_q_round(r, (const float *)v->real, q->samples * ac_tensor_count(r->tensor), (float *)v->coded);
     AC_TRY(run_changed(q));
-    row->alone = db_of_outputs(q);
+    row->alone = ac_q_db_of_outputs(q);
     same_again(q);
     return AC_OK;
 }

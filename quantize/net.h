@@ -147,7 +147,7 @@ void ac_q_drop(ac_qnet *q, const ac_tensor *t);
 /* walk.c */
 int ac_q_walk(ac_qnet *q);
 void ac_q_add_bias(const ac_qproduct *p, const float *bias, int64_t samples, float *y); /* NULL: none */
-double ac_q_db(const float *real, const float *coded, int64_t n);
+double ac_q_db_of_outputs(const ac_qnet *q); /* of all outputs of floats that have values, together */
 
 /* alone.c: ac_quantized_row.alone of stored tensors, on the first samples; after the walk. */
 int ac_q_alone(ac_qnet *q, const void *const *sample);

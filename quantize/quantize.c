@@ -28,7 +28,6 @@ static void sum_up(ac_qnet *q)
 {
     const ac_graph *g = q->g;
     ac_quantized *out = q->result;
-    double signal = 0, noise = 0;
     const float **of[2];
     for (int32_t k = 0; k < 2; k++)
         of[k] = AC_NEW_N(q->cx->region, const float *, g->output.n + 1);
@@ -39,15 +38,10 @@ static void sum_up(ac_qnet *q)
             continue;
         of[0][i] = (const float *)v->coded;
         of[1][i] = (const float *)v->real;
-        for (int64_t k = 0; k < q->samples * ac_tensor_count(t); k++) {
-            const double e = (double)of[0][i][k] - (double)of[1][i][k];
-            signal += (double)of[1][i][k] * (double)of[1][i][k];
-            noise += e * e;
-        }
     }
     out->output = of[0];
     out->reference = of[1];
-    out->db = 10 * log10(fmax(signal, 1e-30) / fmax(noise, 1e-30));
+    out->db = ac_q_db_of_outputs(q);
 }
 
 static int check_products(const ac_qnet *q)

@@ -10,15 +10,41 @@
 
 enum { FEW_SAMPLES = 8 }; /* for figures that only the report has */
 
-double ac_q_db(const float *real, const float *coded, int64_t n)
+typedef struct squares {
+    double signal, noise;
+} squares;
+
+static void add_squares(squares *s, const float *real, const float *coded, int64_t n)
 {
-    double signal = 0, noise = 0;
     for (int64_t i = 0; i < n; i++) {
         const double e = (double)real[i] - (double)coded[i];
-        signal += (double)real[i] * (double)real[i];
-        noise += e * e;
+        s->signal += (double)real[i] * (double)real[i];
+        s->noise += e * e;
     }
-    return 10 * log10(fmax(signal, 1e-30) / fmax(noise, 1e-30));
+}
+
+static double decibels(squares s)
+{
+    return 10 * log10(fmax(s.signal, 1e-30) / fmax(s.noise, 1e-30));
+}
+
+static double db_of(const float *real, const float *coded, int64_t n)
+{
+    squares s = {0};
+    add_squares(&s, real, coded, n);
+    return decibels(s);
+}
+
+double ac_q_db_of_outputs(const ac_qnet *q)
+{
+    squares s = {0};
+    for (int32_t i = 0; i < q->g->output.n; i++) {
+        const ac_tensor *t = q->g->output.item[i];
+        const ac_qvalue *v = &q->value[t->id];
+        if (t->dtype == AC_F32 && v->real)
+            add_squares(&s, (const float *)v->real, (const float *)v->coded, q->samples * ac_tensor_count(t));
+    }
+    return decibels(s);
 }
 
 static ac_quantized_row *new_row(ac_qnet *q, ac_quantized_row row)
@@ -52,13 +78,13 @@ static void store(ac_qnet *q, ac_tensor *t)
     ac_quantized_row row = {
         .tensor = t->name, .op = op_of(q, t), .bits = r->bits, .alone = HUGE_VAL, .clipped = r->clipped};
     if (raw) {
-        row.own = row.against = ac_q_db((const float *)v->real, (const float *)v->coded, n);
+        row.own = row.against = db_of((const float *)v->real, (const float *)v->coded, n);
     } else {
         ac_region *tmp = ac_region_open(&q->cx->heap);
         float *was = ac_copy(tmp, v->coded, (size_t)n * sizeof *was);
         ac_q_round(r, was, n, (float *)v->coded);
-        row.own = ac_q_db(was, (const float *)v->coded, n);
-        row.against = ac_q_db((const float *)v->real, (const float *)v->coded, n);
+        row.own = db_of(was, (const float *)v->coded, n);
+        row.against = db_of((const float *)v->real, (const float *)v->coded, n);
         ac_region_close(tmp);
     }
     float least = FLT_MAX;
@@ -135,7 +161,7 @@ static void quantise_product(ac_qnet *q, ac_qstep *s, const ac_qroot *r, const f
     const int64_t few = q->samples < FEW_SAMPLES ? q->samples : FEW_SAMPLES;
     float *own = AC_NEW_N(tmp, float, few *n + 1);
     ac_q_multiply(q, p, (const float *)x->coded, p->weight, few, own);
-    const double own_db = ac_q_db(own, (const float *)y->coded, few * n);
+    const double own_db = db_of(own, (const float *)y->coded, few * n);
     ac_q_add_bias(p, bias, q->samples, (float *)y->real);
     ac_q_add_bias(p, coded_bias, q->samples, (float *)y->coded);
     new_row(q, (ac_quantized_row){.tensor = p->y->name,
@@ -145,7 +171,7 @@ static void quantise_product(ac_qnet *q, ac_qstep *s, const ac_qroot *r, const f
                                   .own = own_db,
                                   .alone = HUGE_VAL,
                                   .spread = 1,
-                                  .against = ac_q_db((const float *)y->real, (const float *)y->coded, q->samples * n)});
+                                  .against = db_of((const float *)y->real, (const float *)y->coded, q->samples * n)});
     q->result->integers += r->bits == 8;
     ac_region_close(tmp);
 }
