@@ -30,19 +30,10 @@ static int split_act(ac_graph *g, ac_node *n)
     return ac_make_into(&b, OF_ACT[act], &sum, 1, NULL, y) ? AC_OK : AC_FAIL;
 }
 
-/* The value of a constant that is the same for all elements. */
-static bool same_number(ac_ctx *cx, ac_tensor *t, double *v)
-{
-    const void *data = t && ac_tensor_is_const(t) && ac_tensor_count(t) == 1 ? ac_tensor_force(cx, t) : NULL;
-    if (data)
-        *v = ac_dtype_get_num(t->dtype, data, 0);
-    return data != NULL;
-}
-
-/* max(x, 0) is relu, min(relu(x), 6) relu6 of x where nothing else reads the relu. */
+/* max(x, 0) is relu, min(relu(x), 6) relu6 of x if nothing else reads the relu. */
 static void name_clip(ac_graph *g, ac_node *n, const int32_t *uses)
 {
-    double v;
+    double lo, hi;
     if ((n->op != AC_OP_MAXIMUM && n->op != AC_OP_MINIMUM) || n->out[0]->dtype != AC_F32)
         return;
     if (ac_tensor_is_const(n->in[0])) {
@@ -50,13 +41,13 @@ static void name_clip(ac_graph *g, ac_node *n, const int32_t *uses)
         n->in[0] = n->in[1];
         n->in[1] = t;
     }
-    if (!same_number(g->cx, n->in[1], &v) || !ac_tensor_same_shape(n->in[0], n->out[0]))
+    if (!ac_q_clip(g->cx, n, &lo, &hi) || !ac_tensor_same_shape(n->in[0], n->out[0]))
         return;
     ac_node *before = n->in[0]->def;
     ac_op op = AC_OP_NONE;
-    if (n->op == AC_OP_MAXIMUM && v == 0)
+    if (n->op == AC_OP_MAXIMUM && lo == 0)
         op = AC_OP_RELU;
-    if (n->op == AC_OP_MINIMUM && v == 6 && before && before->op == AC_OP_RELU && uses[n->in[0]->id] == 1)
+    if (n->op == AC_OP_MINIMUM && hi == 6 && before && before->op == AC_OP_RELU && uses[n->in[0]->id] == 1)
         op = AC_OP_RELU6;
     if (op == AC_OP_NONE)
         return;
