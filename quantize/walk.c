@@ -68,25 +68,21 @@ static void store(ac_qnet *q, ac_tensor *t)
         return;
     ac_qvalue *v = &q->value[t->id];
     const int64_t n = q->samples * ac_tensor_count(t);
-    const float *raw = (const float *)v->coded;
+    ac_region *room = NULL;
+    const float *real = (const float *)v->real, *raw = (const float *)v->coded;
     ac_q_choose(q, r, raw);
-    if (v->coded == v->real) {
+    if (raw == real) {
         ac_q_new(q, t, true);
-        ac_q_round(r, raw, n, (float *)v->coded);
-    } else
-        raw = NULL;
+    } else {
+        room = ac_region_open(&q->cx->heap);
+        raw = ac_copy(room, raw, (size_t)n * sizeof *raw);
+    }
+    ac_q_round(r, raw, n, (float *)v->coded);
     ac_quantized_row row = {
         .tensor = t->name, .op = op_of(q, t), .bits = r->bits, .alone = HUGE_VAL, .clipped = r->clipped};
-    if (raw) {
-        row.own = row.against = db_of((const float *)v->real, (const float *)v->coded, n);
-    } else {
-        ac_region *tmp = ac_region_open(&q->cx->heap);
-        float *was = ac_copy(tmp, v->coded, (size_t)n * sizeof *was);
-        ac_q_round(r, was, n, (float *)v->coded);
-        row.own = db_of(was, (const float *)v->coded, n);
-        row.against = db_of((const float *)v->real, (const float *)v->coded, n);
-        ac_region_close(tmp);
-    }
+    row.own = db_of(raw, (const float *)v->coded, n);
+    row.against = raw == real ? row.own : db_of(real, (const float *)v->coded, n);
+    ac_region_close(room);
     float least = FLT_MAX;
     for (int32_t i = 0; i < r->labels; i++)
         least = r->step[i] < least ? r->step[i] : least;
@@ -124,8 +120,7 @@ static double *mean_error(ac_region *r, const ac_qproduct *p, int64_t samples, c
 }
 
 /* The bias in steps of the sums, with the mean error taken off. */
-static float *code_bias(ac_qnet *q, ac_region *tmp, const ac_qproduct *p, ac_qweights *w, const float *bias,
-                        const double *off)
+static float *code_bias(ac_qnet *q, ac_region *tmp, ac_qweights *w, const float *bias, const double *off)
 {
     float *real = AC_NEW_N(tmp, float, w->n + 1);
     w->bias = AC_NEW_N(q->cx->region, int32_t, w->n + 1);
@@ -136,7 +131,6 @@ static float *code_bias(ac_qnet *q, ac_region *tmp, const ac_qproduct *p, ac_qwe
         w->bias[c] = (int32_t)code;
         real[c] = (float)(code * step);
     }
-    (void)p;
     return real;
 }
 
@@ -156,7 +150,7 @@ static void quantise_product(ac_qnet *q, ac_qstep *s, const ac_qroot *r, const f
     const float *by = ac_q_effective(tmp, p, w, d);
     ac_q_multiply(q, p, (const float *)x->coded, by, q->samples, (float *)y->coded);
     const double *off = mean_error(tmp, p, q->samples, (const float *)y->real, (const float *)y->coded);
-    const float *coded_bias = code_bias(q, tmp, p, w, bias, off);
+    const float *coded_bias = code_bias(q, tmp, w, bias, off);
     /* its own error: these weights on the same inputs, against those of the file; a few samples do */
     const int64_t few = q->samples < FEW_SAMPLES ? q->samples : FEW_SAMPLES;
     float *own = AC_NEW_N(tmp, float, few *n + 1);
