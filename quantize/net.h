@@ -116,7 +116,7 @@ int32_t ac_q_moved(const ac_node *n);
 /* The bounds of the result of an operator that clips; false: it does not. */
 bool ac_q_clip(ac_ctx *cx, const ac_node *n, double *lo, double *hi);
 /* The stored tensor that t is, or is moved from; NULL. */
-ac_qroot *ac_q_root_of(const ac_qnet *q, const ac_tensor *t);
+ac_qroot *ac_q_root_of(const ac_qnet *q, ac_tensor *t);
 bool ac_q_kept(const ac_qnet *q, const char *name);
 
 /* steps.c: the steps and the zero point of r, whose values are x. */

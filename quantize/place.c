@@ -96,6 +96,7 @@ static double top_of(const ac_qnet *q, const ac_tensor *t)
 
 /* ------------------------------------------------------------------ which */
 
+/* The tensor that t is, or is moved from: only those are stored. */
 static ac_tensor *origin(const ac_qnet *q, ac_tensor *t)
 {
     while (q->made_by[t->id] >= 0) {
@@ -108,17 +109,9 @@ static ac_tensor *origin(const ac_qnet *q, ac_tensor *t)
     return t;
 }
 
-ac_qroot *ac_q_root_of(const ac_qnet *q, const ac_tensor *t)
+ac_qroot *ac_q_root_of(const ac_qnet *q, ac_tensor *t)
 {
-    for (;;) {
-        if (q->root[t->id] || q->made_by[t->id] < 0)
-            return q->root[t->id];
-        const ac_node *n = q->step[q->made_by[t->id]].node;
-        const int32_t i = ac_q_moved(n);
-        if (i < 0 || ac_tensor_is_const(n->in[i]))
-            return NULL;
-        t = n->in[i];
-    }
+    return q->root[origin(q, t)->id];
 }
 
 static void want(ac_qnet *q, ac_tensor *t)
