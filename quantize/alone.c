@@ -78,11 +78,7 @@ static int run_changed(ac_qnet *q)
 {
     for (int32_t i = 0; i < q->n; i++) {
         const ac_node *n = q->step[i].node;
-        bool differs = false;
-        for (int32_t k = 0; k < n->n_in; k++)
-            if (n->in[k] && !ac_tensor_is_const(n->in[k]))
-                differs |= q->value[n->in[k]->id].coded != q->value[n->in[k]->id].real;
-        if (!differs)
+        if (!ac_q_differs(q, n))
             continue;
         for (int32_t k = 0; k < n->n_out; k++)
             ac_q_new(q, n->out[k], true);

@@ -140,8 +140,9 @@ int ac_q_open(ac_qnet *q);
 int ac_q_call(ac_qnet *q, int32_t i, void *const *at);
 /* Runs step i, which is not a product, for all samples. */
 int ac_q_run(ac_qnet *q, int32_t i);
-int ac_q_run_as(ac_qnet *q, int32_t i, bool coded);  /* on one of the two values; its results have memory */
-void ac_q_new(ac_qnet *q, ac_tensor *t, bool coded); /* memory for its values */
+int ac_q_run_as(ac_qnet *q, int32_t i, bool coded);    /* on one of the two values; its results have memory */
+bool ac_q_differs(const ac_qnet *q, const ac_node *n); /* an operand has two values */
+void ac_q_new(ac_qnet *q, ac_tensor *t, bool coded);   /* memory for its values */
 void ac_q_drop(ac_qnet *q, const ac_tensor *t);
 
 /* walk.c */

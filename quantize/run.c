@@ -119,18 +119,22 @@ int ac_q_run_as(ac_qnet *q, int32_t i, bool coded)
     return AC_OK;
 }
 
+bool ac_q_differs(const ac_qnet *q, const ac_node *n)
+{
+    for (int32_t k = 0; k < n->n_in; k++)
+        if (n->in[k] && !ac_tensor_is_const(n->in[k]) && q->value[n->in[k]->id].coded != q->value[n->in[k]->id].real)
+            return true;
+    return false;
+}
+
 int ac_q_run(ac_qnet *q, int32_t i)
 {
     const ac_node *n = q->step[i].node;
-    bool differs = false;
-    for (int32_t k = 0; k < n->n_in; k++)
-        if (n->in[k] && !ac_tensor_is_const(n->in[k]))
-            differs |= q->value[n->in[k]->id].coded != q->value[n->in[k]->id].real;
     for (int32_t k = 0; k < n->n_out; k++)
         if (!q->value[n->out[k]->id].real)
             ac_q_new(q, n->out[k], false);
     AC_TRY(ac_q_run_as(q, i, false));
-    if (!differs)
+    if (!ac_q_differs(q, n))
         return AC_OK;
     for (int32_t k = 0; k < n->n_out; k++)
         ac_q_new(q, n->out[k], true);
