@@ -91,8 +91,9 @@ enum {
     AC_ONW_EACH = 2,   /* element by element */
     AC_ONW_REDUCES = 4 /* along axes */
 };
-/* export/onnx_turned.c: writes n on the operands that its own are transpositions of. false: not such a node. */
-bool ac_onw_on_turned(ac_onw *w, const ac_node *n, const ac_onw_row *row, int *status);
+/* export/onnx_turned.c: writes n on the operands before their transposition, if all are transposed alike; errors are
+ * among the diagnostics. false: not such a node. */
+bool ac_onw_on_turned(ac_onw *w, const ac_node *n, const ac_onw_row *row);
 /* export/onnx_codes.c: writes QuantizeLinear or DequantizeLinear if n is the last node of one in plain arithmetic. */
 bool ac_onw_codes(ac_onw *w, const ac_node *n);
 extern const ac_onw_row ac_onw_rows[AC_OP_COUNT];

@@ -62,22 +62,20 @@ static bool reduce(turning *t)
     uint32_t mask;
     int64_t axes[AC_MAX_RANK];
     int32_t m = 0, last = -1;
+    uint32_t early = 0; /* of the early operand */
     const ac_diags before = t->w->cx->diags;
     if (!ac_quietly(t->w->cx, before, ac_reduce_axes(t->w->cx, &t->n, &mask)) || !mask)
         return false;
     for (int32_t d = 0; d < t->rank; d++)
         if (mask >> d & 1)
-            axes[m++] = t->perm[d];
+            early |= 1u << t->perm[d];
         else if (!t->n.attrs.reduce.keep_dims && t->perm[d] < last)
             return false;
         else
             last = t->perm[d];
-    for (int32_t i = 1; i < m; i++) /* in order */
-        for (int32_t k = i; k > 0 && axes[k] < axes[k - 1]; k--) {
-            const int64_t v = axes[k];
-            axes[k] = axes[k - 1];
-            axes[k - 1] = v;
-        }
+    for (int32_t d = 0; d < t->rank; d++)
+        if (early >> d & 1)
+            axes[m++] = d;
     t->n.attrs.reduce.axes = (ac_ints){m, ac_copy(t->w->cx->region, axes, sizeof axes)};
     t->n.n_in = 1;
     return true;
@@ -95,7 +93,7 @@ static bool concat(turning *t)
     return true;
 }
 
-bool ac_onw_on_turned(ac_onw *w, const ac_node *n, const ac_onw_row *row, int *status)
+bool ac_onw_on_turned(ac_onw *w, const ac_node *n, const ac_onw_row *row)
 {
     const bool each = (row->flags & AC_ONW_EACH) != 0, reduces = (row->flags & AC_ONW_REDUCES) != 0,
                joins = n->op == AC_OP_CONCATENATION;
@@ -117,8 +115,7 @@ bool ac_onw_on_turned(ac_onw *w, const ac_node *n, const ac_onw_row *row, int *s
         out = ac_onw_value(w, y, y->dtype, y->rank, dim);
     }
     t.n.out = &out;
-    *status = row->say(w, &t.n);
-    if (!same && *status == AC_OK)
+    if (row->say(w, &t.n) == AC_OK && !same)
         ac_onw_transpose_to(w, out, t.perm, y);
     return true;
 }

@@ -90,8 +90,7 @@ static int say(ac_onw *w, const ac_node *n)
         return ac_onw_cannot(w, n, "it has no operator for it");
     if (quant && n->op != AC_OP_QUANTIZE && n->op != AC_OP_DEQUANTIZE && !((row->flags & MOVES) && one_scale(n)))
         return say_real(w, n, row->say);
-    int status;
-    if (!quant && (ac_onw_codes(w, n) || ac_onw_on_turned(w, n, row, &status)))
+    if (!quant && (ac_onw_codes(w, n) || ac_onw_on_turned(w, n, row)))
         return w->cx->diags.errors ? AC_FAIL : AC_OK;
     return row->say(w, n);
 }
