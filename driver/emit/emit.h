@@ -16,13 +16,14 @@
 int ac_emit(const ac_made *a, const char *kind, const char *path);
 /* The output of a part, under the part's guard; outputs and diagnostics of the part become the whole's. */
 int ac_emit_part(ac_work *whole, ac_work *part, const char *kind, const char *path);
-int ac_write(const ac_made *a);
-int ac_commit(const ac_made *a);
-void ac_report_put(const ac_made *a, ac_sink *to);            /* the report as text */
-const char *ac_output_stem(ac_ctx *cx, const char *output);   /* output without an extension that is one of a kind */
-const char *ac_blob_path(const ac_made *a, const char *code); /* of the weights that belong to a file of code */
+void ac_report_put(const ac_made *a, ac_sink *to);          /* the report as text */
+const char *ac_output_stem(ac_ctx *cx, const char *output); /* output without an extension that is one of a kind */
 /* A plan of CSV form has one memory: E0502 with several memories of tensors. */
 int ac_csv_possible(const ac_made *a);
+
+/* requested.c */
+int ac_write(const ac_made *a);
+const char *ac_blob_path(const ac_made *a, const char *code); /* of the weights that belong to a file of code */
 
 /* project.c: --emit zephyr, make ...: a folder for a build system. Of one model, or of several in one arena. */
 typedef struct ac_project_part {
@@ -53,9 +54,9 @@ int ac_project_list(const ac_made *a, const ac_project *p, const char *kind, con
 /* outputs.c: the files of the folder become outputs. */
 int ac_emit_project(const ac_made *a, const ac_project *p, const char *kind, const char *folder);
 
-/* written.c: --depfile, an output of its own; and the list of files that commit prints */
+/* written.c: --depfile, an output of its own; and all outputs as files, with the list of them */
 void ac_depfile_put(const ac_made *a);
-int ac_written_say(const ac_made *a, const ac_output *out, int32_t n);
+int ac_commit(const ac_made *a);
 /* The document of --json for a command that failed before it. The report is in it if the plan exceeds its budget or
  * differs from its lock (told); otherwise the diagnostics alone. */
 bool ac_written_is_told(const ac_made *a);

@@ -1,13 +1,11 @@
-/* outputs.c - stage emit: outputs by their kinds, where they go, and writing them. */
-#include "driver/emit/emit.h"
+/* outputs.c - stage emit: outputs by their kinds. */
+#include "driver/emit/outputs.h"
 #include "driver/facts/facts.h"
 #include "driver/stage/inputs.h"
 #include "driver/stage/stage.h"
 
 #include "base/file.h"
-#include "base/shell.h"
 #include "codegen/backends/find.h"
-#include "codegen/c/identifiers.h"
 #include "codegen/constants.h"
 #include "host/firmware/board.h"
 #include "host/runtime_files.h"
@@ -15,26 +13,11 @@
 
 #include <string.h>
 
-typedef enum where { ONE_FILE, PICTURE, FILES, FOLDER } where;
-typedef enum needs { NONE, PLAN, STEPS, MODEL, TFLM, PROOF, CODE } needs;
-
-typedef struct emission {
-    const char *kind, *path;
-} emission;
-
-typedef int put_fn(const ac_made *a, const emission *e, ac_sink *to);
 #define OUTPUT(kind, ext, where, needs, fn, help) static put_fn fn;
 #include "driver/emit/outputs.def"
 #undef OUTPUT
 
-typedef struct row {
-    const char *kind, *ext;
-    where where;
-    needs needs;
-    put_fn *put;
-} row;
-
-static const row ROWS[] = {
+static const ac_output_row ROWS[] = {
 #define OUTPUT(kind, ext, where, needs, fn, help) {kind, ext, where, needs, fn},
 #include "driver/emit/outputs.def"
 #undef OUTPUT
@@ -42,7 +25,7 @@ static const row ROWS[] = {
 #define SELFTEST ".selftest" /* before the .c of its extension */
 enum { N_ROWS = sizeof ROWS / sizeof *ROWS };
 
-static const row *find(const char *kind)
+const ac_output_row *ac_output_find(const char *kind)
 {
     for (int i = 0; i < N_ROWS; i++)
         if (!strcmp(ROWS[i].kind, kind))
@@ -50,8 +33,7 @@ static const row *find(const char *kind)
     return NULL;
 }
 
-/* Several outputs are written there in order, without their names. */
-static bool is_stream(const char *path)
+bool ac_output_is_stream(const char *path)
 {
     return !strcmp(path, "-") || ac_file_is_special(path);
 }
@@ -148,6 +130,14 @@ static void what_if(const ac_made *a)
     ac_facts_what_if(a);
     if (!known)
         ahead_what_if(a);
+}
+
+void ac_report_put(const ac_made *a, ac_sink *to)
+{
+    what_if(a);
+    ac_report_text(to, a->report, a->opt->verbose, a->opt->color == AC_OPT_COLOR_ALWAYS);
+    if (a->tested)
+        ac_putf(to, "\n  %s\n", a->tested);
 }
 
 static int put_svg(const ac_made *a, const emission *e, ac_sink *to)
@@ -283,7 +273,7 @@ static bool rt_serves(const ac_made *a, const char *name)
 static int put_runtime(const ac_made *a, const emission *e, ac_sink *to)
 {
     (void)to;
-    if (is_stream(e->path))
+    if (ac_output_is_stream(e->path))
         return ac_error(a->cx, (ac_place){.file = "arenac"}, E0501,
                         "--emit rt writes several files: name a file in their folder, or the folder, with -o");
     for (int i = 0; i < ac_rt_count; i++)
@@ -296,7 +286,7 @@ static int put_runtime(const ac_made *a, const emission *e, ac_sink *to)
 /* x.selftest.c goes with x.h. */
 static int put_selftest(const ac_made *a, const emission *e, ac_sink *to)
 {
-    const bool piped = is_stream(e->path);
+    const bool piped = ac_output_is_stream(e->path);
     const char *base = ac_path_name(e->path), *stem = ac_output_stem(a->cx, base);
     ac_vectors v;
     if (a->module->caller_io)
@@ -352,6 +342,16 @@ const arenac_kind *arenac_kind_at(int32_t i)
     return i >= 0 && i < (int32_t)(sizeof KINDS / sizeof *KINDS) ? &KINDS[i] : NULL;
 }
 
+const char *ac_output_stem(ac_ctx *cx, const char *output)
+{
+    const char *end = NULL;
+    const arenac_kind *k;
+    for (int32_t i = 0; !end && (k = arenac_kind_at(i)) != NULL; i++)
+        if (*k->extension && ac_ends_in(output, k->extension))
+            end = k->extension;
+    return end ? ac_strf(cx->region, "%.*s", (int)(strlen(output) - strlen(end)), output) : output;
+}
+
 static int help_kinds(const ac_made *a, const char *wrong)
 {
     enum { MOST = 64 };
@@ -375,7 +375,7 @@ static const char *sibling(const ac_made *a, const char *path, const char *ext)
 {
     const char *base = ac_path_name(path);
     const char *dot = strrchr(base, '.');
-    const size_t n = is_stream(path) ? 0 : dot ? (size_t)(dot - base) : strlen(base);
+    const size_t n = ac_output_is_stream(path) ? 0 : dot ? (size_t)(dot - base) : strlen(base);
     return n ? ac_strf(a->cx->region, "%.*s%s", (int)n, base, ext)
              : ac_strf(a->cx->region, "%s%s", a->module->name, ext);
 }
@@ -399,7 +399,8 @@ static void ask_compiler(const ac_made *a)
 
 static int put_code(const ac_made *a, const emission *e, ac_sink *to)
 {
-    const ac_emit_names names = {sibling(a, e->path, ".h"), is_stream(e->path) ? sibling(a, e->path, ".bin") : NULL};
+    const ac_emit_names names = {sibling(a, e->path, ".h"),
+                                 ac_output_is_stream(e->path) ? sibling(a, e->path, ".bin") : NULL};
     const ac_backend *b = ac_backend_for(a->cx, e->kind, a->module->target);
     if (!b)
         return ac_backend_ext(e->kind) ? AC_FAIL : help_kinds(a, e->kind);
@@ -425,7 +426,7 @@ static int not_here(const ac_made *a, const char *kind, const char *belongs)
 }
 
 /* AC_OK: the values that the kind needs exist. */
-static int check_needs(const ac_made *a, const char *kind, const row *r)
+static int check_needs(const ac_made *a, const char *kind, const ac_output_row *r)
 {
     const bool code = !r || r->needs == CODE;
     if (a->intervals && (!r || (r->needs != NONE && r->needs != PLAN && r->needs != PROOF)))
@@ -450,7 +451,7 @@ static int check_needs(const ac_made *a, const char *kind, const row *r)
 int ac_emit(const ac_made *a, const char *kind, const char *path)
 {
     const emission e = {kind, path};
-    const row *r = find(kind);
+    const ac_output_row *r = ac_output_find(kind);
     ac_sink *to = AC_NEW(a->cx->region, ac_sink);
     AC_TRY(check_needs(a, kind, r));
     ac_progress_begin(a->cx, "writing", 0);
@@ -492,232 +493,4 @@ int ac_emit_project(const ac_made *a, const ac_project *p, const char *kind, con
                                        : ac_emit_part(a->owner, f->work, f->kind, f->path));
     }
     return AC_OK;
-}
-
-/* The verb failed before the document of --json: written.c prints another one. */
-static bool is_moot(const ac_made *a)
-{
-    const ac_exit status = ac_diags_exit(&a->cx->diags);
-    return a->opt->json && (status == AC_EXIT_INVALID || status == AC_EXIT_USAGE || status == AC_EXIT_IO);
-}
-
-/* True if the header that -o names is that of the model, and not one of the runtime besides it. */
-static bool is_of_model(const ac_made *a, const char *stem)
-{
-    const char *base = a->opt->output ? ac_path_name(a->opt->output) : "";
-    const size_t n = strlen(stem);
-    return !strncmp(base, stem, n) && (base[n] == '.' || !base[n]);
-}
-
-/* The header time.h would hide that of C, arn_rt.h that of the runtime. */
-static int check_headers(const ac_made *a)
-{
-    for (int32_t i = 0; i < a->out->list.n; i++) {
-        const char *base = ac_path_name(a->out->list.item[i].path);
-        const int n = (int)strlen(base) - 2;
-        const char *stem = ac_strf(a->cx->region, "%.*s", n > 0 ? n : 0, base);
-        const bool runtime = !strncmp(stem, "arn_", 4) && is_of_model(a, stem);
-        if (n <= 0 || strcmp(base + n, ".h") || !(runtime || ac_c_is_header(stem)))
-            continue;
-        ac_error(a->cx, (ac_place){.file = a->out->list.item[i].path}, E0501, "the header would hide %s",
-                 runtime ? "that of a runtime file, whose names begin with arn_"
-                         : ac_strf(a->cx->region, "<%s> of the system", base));
-        return ac_help(a->cx, "take another name for -o, or for --name of a project, such as %s_model", stem);
-    }
-    return AC_OK;
-}
-
-int ac_commit(const ac_made *a)
-{
-    int32_t n = 0;
-    AC_TRY(check_headers(a));
-    for (int32_t i = 0; i < a->out->list.n; i++)
-        if (!is_moot(a) || strcmp(a->out->list.item[i].path, "-") != 0)
-            a->out->list.item[n++] = a->out->list.item[i];
-    a->out->list.n = 0;
-    if (a->out->folder)
-        AC_TRY(ac_folder_make(a->cx, a->out->folder));
-    AC_TRY(ac_sink_commit_all(a->cx, a->out->list.item, n));
-    return ac_written_say(a, a->out->list.item, n);
-}
-
-/* ------------------------------------------------------------------ those that the options request */
-
-static bool ends_with(const char *s, const char *end)
-{
-    const size_t n = strlen(s), k = strlen(end);
-    return n > k && !strcmp(s + n - k, end);
-}
-
-const char *ac_output_stem(ac_ctx *cx, const char *output)
-{
-    const char *end = NULL;
-    const arenac_kind *k;
-    for (int32_t i = 0; !end && (k = arenac_kind_at(i)) != NULL; i++)
-        if (*k->extension && ends_with(output, k->extension))
-            end = k->extension;
-    return end ? ac_strf(cx->region, "%.*s", (int)(strlen(output) - strlen(end)), output) : output;
-}
-
-/* The next kind of a list; NULL after the last. */
-static const char *next_kind(const ac_made *a, const char **list)
-{
-    while (**list == ',')
-        ++*list;
-    const size_t n = strcspn(*list, ",");
-    const char *kind = n ? ac_strf(a->cx->region, "%.*s", (int)n, *list) : NULL;
-    *list += n;
-    return kind;
-}
-
-/* -o FOLDER/: files in it have the name of the model's, or of the problem with .plan, and it is made for them. */
-static const char *in_folder(const ac_made *a, const char *output)
-{
-    a->out->folder = output;
-    return ac_strf(a->cx->region, "%s%s%s", output, a->source->stem, a->intervals ? ".plan" : "");
-}
-
-/* True if the kind goes to standard output when -o is missing. An interval problem's stem may be that of the file that
- * was read, so only pictures are files then. */
-static bool prints(const ac_made *a, const row *r, bool alone)
-{
-    return (!r || r->where != PICTURE) && (a->intervals || (alone && r && r->needs != CODE));
-}
-
-/* One file, or no file at all: the path of -o. One report: standard output. Several, and pictures: a stem with the
- * extension of each. */
-static const char *path_of(const ac_made *a, const char *kind, bool alone)
-{
-    const char *output = a->opt->output;
-    const row *r = find(kind);
-    const char *ext = r ? r->ext : ac_backend_ext(kind);
-    const bool folder = output && ends_with(output, "/");
-    if (output && ((alone && !folder) || is_stream(output) || (folder && r && r->where == FOLDER)))
-        return output;
-    if (!output && prints(a, r, alone))
-        return "-";
-    return ac_strf(a->cx->region, "%s%s",
-                   folder   ? in_folder(a, output)
-                   : output ? ac_output_stem(a->cx, output)
-                            : a->source->stem,
-                   ext ? ext : ac_strf(a->cx->region, ".%s", kind));
-}
-
-void ac_report_put(const ac_made *a, ac_sink *to)
-{
-    what_if(a);
-    ac_report_text(to, a->report, a->opt->verbose, a->opt->color == AC_OPT_COLOR_ALWAYS);
-    if (a->tested)
-        ac_putf(to, "\n  %s\n", a->tested);
-}
-
-/* The first kind of the list that goes to standard output; NULL: none does. */
-static const char *printed_kind(const ac_made *a, const char *list)
-{
-    const bool alone = !strchr(list, ',');
-    const char *kind;
-    do
-        kind = next_kind(a, &list);
-    while (kind && strcmp(path_of(a, kind, alone), "-") != 0);
-    return kind;
-}
-
-/* AC_OK: standard output gets one document at most. */
-static int check_documents(const ac_made *a, const char *list)
-{
-    const bool alone = !strchr(list, ',');
-    const bool piped = ac_is(a->opt->output, "-"), json = a->opt->json && *list;
-    if (piped && (!alone || json)) {
-        ac_error(a->cx, (ac_place){0}, E0501, "standard output is one document: -o - does not go with %s",
-                 alone ? "--json" : ac_strf(a->cx->region, "--emit %s", list));
-        return ac_help(a->cx, "%s", alone ? "--json writes its document there without -o" : "-o STEM writes files");
-    }
-    const char *kind = json ? printed_kind(a, list) : NULL;
-    if (!kind)
-        return AC_OK;
-    ac_error(a->cx, (ac_place){0}, E0501,
-             "standard output is one document: --json does not go with --emit %s without -o", kind);
-    return ac_help(a->cx, "-o FILE writes the %s to a file", kind);
-}
-
-/* AC_OK: -o does not name a folder as if it were a file. It may be that of a stem, but for "." and "..". */
-static int check_path(const ac_made *a, const char *list)
-{
-    const char *path = a->opt->output, *last = path ? ac_path_name(path) : "";
-    const bool stem = strchr(list, ',') && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
-    if (!path || ends_with(path, "/") || stem || ac_emits_folder(list) || !ac_folder_exists(path))
-        return AC_OK;
-    ac_error(a->cx, (ac_place){.file = path}, E0501, "-o names a folder");
-    return ac_help(a->cx, "-o %s/ writes files in it", ac_shell_word(a->cx, path));
-}
-
-static int write_list(const ac_made *a, const char *list)
-{
-    const bool alone = !strchr(list, ',');
-    int status = AC_OK;
-    AC_TRY(check_documents(a, list));
-    AC_TRY(check_path(a, list));
-    for (int turn = 0; turn < 3; turn++) { /* code, then headers with its requirements, then reports */
-        const char *at = list;
-        for (const char *kind; (kind = next_kind(a, &at)) != NULL;)
-            if ((find(kind) ? 2 : !strcmp(kind, "h")) == turn && ac_emit(a, kind, path_of(a, kind, alone)) != AC_OK)
-                status = AC_FAIL;
-    }
-    return status;
-}
-
-static const char *default_list(const ac_made *a)
-{
-    const bool piped = a->opt->output && is_stream(a->opt->output);
-    if (!a->module)
-        return a->opt->output ? "csv" : "";
-    return a->lowering->set.gpu ? (piped ? "cu" : "cu,h") : piped ? "c" : "c,h";
-}
-
-const char *ac_blob_path(const ac_made *a, const char *code)
-{
-    return ac_module_weights(a->module) == AC_WEIGHTS_ASM
-               ? ac_strf(a->cx->region, "%s.bin", code)
-               : ac_strf(a->cx->region, "%s.bin", ac_output_stem(a->cx, code));
-}
-
-/* Where the weights go when the list holds a kind that has them in a file of their own; NULL: it holds none, or there
- * is a blob already. */
-static const char *blob_of(const ac_made *a, const char *list)
-{
-    const ac_weights w = a->module ? ac_module_weights(a->module) : AC_WEIGHTS_RODATA;
-    const bool alone = !strchr(list, ',');
-    if (w == AC_WEIGHTS_RODATA || (a->opt->output && is_stream(a->opt->output)) ||
-        (w == AC_WEIGHTS_BLOB && ac_emits(list, "blob")))
-        return NULL;
-    for (const char *kind; (kind = next_kind(a, &list)) != NULL;)
-        if (w == AC_WEIGHTS_ASM ? ac_is(kind, "c") || ac_is(kind, "cu") : strcmp(kind, "h") && ac_backend_ext(kind))
-            return ac_blob_path(a, path_of(a, kind, alone));
-    return NULL;
-}
-
-/* The report, unless standard output is for something else. */
-static bool wants_report(const ac_made *a, const char *list)
-{
-    return !a->opt->quiet && !ac_is(a->opt->output, "-") && !printed_kind(a, list);
-}
-
-int ac_write(const ac_made *a)
-{
-    const char *list = a->opt->emit ? a->opt->emit : default_list(a);
-    int status = write_list(a, list);
-    if (ac_lock_plan(a) != AC_OK)
-        status = AC_FAIL;
-    const char *blob = blob_of(a, list);
-    if (blob)
-        AC_TRY(ac_emit(a, "blob", blob));
-    if (a->opt->evidence && status == AC_OK)
-        AC_TRY(ac_evidence(a));
-    ac_depfile_put(a);
-    if (a->opt->json)
-        return ac_emit(a, "json", "-") == AC_OK ? status : AC_FAIL;
-    a->out->listed = wants_report(a, list);
-    if (a->out->listed)
-        ac_report_put(a, ac_pending_add(a->out, "-"));
-    return status;
 }

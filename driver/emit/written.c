@@ -1,10 +1,11 @@
-/* written.c - the files that a command has written, in two forms: a list with their sizes and the command that compiles
- * them, printed after they appeared; a rule of make (--depfile), itself one of the files. And the document of --json
- * for a command that failed. */
+/* written.c - outputs become files, all of them or none. The files in two forms: a list with their sizes and the
+ * command that compiles them, printed after they appeared; a rule of make (--depfile), itself one of the files. And the
+ * document of --json for a command that failed. */
 #include "driver/emit/emit.h"
 
 #include "base/file.h"
 #include "base/shell.h"
+#include "codegen/c/identifiers.h"
 #include "host/firmware/board.h"
 
 #include <string.h>
@@ -65,12 +66,6 @@ void ac_depfile_put(const ac_made *a)
 
 /* ------------------------------------------------------------------ the list */
 
-static bool ends_in(const char *path, const char *ext)
-{
-    const size_t n = strlen(path), k = strlen(ext);
-    return n > k && !strcmp(path + n - k, ext);
-}
-
 /* The compiler, with its options for the target's core. NULL: compiling the code takes more (files of the runtime, a
  * compiler for GPUs). */
 static const char *compiler_of(const ac_made *a)
@@ -90,7 +85,7 @@ static void put_list(const ac_made *a, ac_sink *to, const ac_output *out, int32_
         if (is_file(out[i].path)) {
             const size_t length = strlen(out[i].path);
             longest = length > longest ? length : longest;
-            source = !source && ends_in(out[i].path, ".c") ? out[i].path : source;
+            source = !source && ac_ends_in(out[i].path, ".c") ? out[i].path : source;
         }
     if (!longest)
         return;
@@ -104,7 +99,7 @@ static void put_list(const ac_made *a, ac_sink *to, const ac_output *out, int32_
         ac_putf(to, "  Compile it with: %s -O2 -c %s\n", cc, ac_shell_word(to->cx, source));
 }
 
-int ac_written_say(const ac_made *a, const ac_output *out, int32_t n)
+static int print_list(const ac_made *a, const ac_output *out, int32_t n)
 {
     ac_sink to;
     if (!a->out->listed)
@@ -129,4 +124,53 @@ int ac_written_json(const ac_made *a)
     ac_sink_open(&to, a->cx);
     ac_report_json(&to, ac_written_is_told(a) ? a->report : NULL, &a->cx->diags);
     return ac_sink_commit(&to, "-");
+}
+
+/* ------------------------------------------------------------------ all outputs become files */
+
+/* The verb failed before the document of --json: ac_written_json prints another one. */
+static bool is_moot(const ac_made *a)
+{
+    const ac_exit status = ac_diags_exit(&a->cx->diags);
+    return a->opt->json && (status == AC_EXIT_INVALID || status == AC_EXIT_USAGE || status == AC_EXIT_IO);
+}
+
+/* True if the header that -o names is that of the model, and not one of the runtime besides it. */
+static bool is_of_model(const ac_made *a, const char *stem)
+{
+    const char *base = a->opt->output ? ac_path_name(a->opt->output) : "";
+    const size_t n = strlen(stem);
+    return !strncmp(base, stem, n) && (base[n] == '.' || !base[n]);
+}
+
+/* The header time.h would hide that of C, arn_rt.h that of the runtime. */
+static int check_headers(const ac_made *a)
+{
+    for (int32_t i = 0; i < a->out->list.n; i++) {
+        const char *base = ac_path_name(a->out->list.item[i].path);
+        const int n = (int)strlen(base) - 2;
+        const char *stem = ac_strf(a->cx->region, "%.*s", n > 0 ? n : 0, base);
+        const bool runtime = !strncmp(stem, "arn_", 4) && is_of_model(a, stem);
+        if (n <= 0 || strcmp(base + n, ".h") || !(runtime || ac_c_is_header(stem)))
+            continue;
+        ac_error(a->cx, (ac_place){.file = a->out->list.item[i].path}, E0501, "the header would hide %s",
+                 runtime ? "that of a runtime file, whose names begin with arn_"
+                         : ac_strf(a->cx->region, "<%s> of the system", base));
+        return ac_help(a->cx, "take another name for -o, or for --name of a project, such as %s_model", stem);
+    }
+    return AC_OK;
+}
+
+int ac_commit(const ac_made *a)
+{
+    int32_t n = 0;
+    AC_TRY(check_headers(a));
+    for (int32_t i = 0; i < a->out->list.n; i++)
+        if (!is_moot(a) || strcmp(a->out->list.item[i].path, "-") != 0)
+            a->out->list.item[n++] = a->out->list.item[i];
+    a->out->list.n = 0;
+    if (a->out->folder)
+        AC_TRY(ac_folder_make(a->cx, a->out->folder));
+    AC_TRY(ac_sink_commit_all(a->cx, a->out->list.item, n));
+    return print_list(a, a->out->list.item, n);
 }
