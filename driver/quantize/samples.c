@@ -29,13 +29,12 @@ static int open_one(ac_quantizing *z, const char *text)
     ac_work *w = z->w;
     ac_region *r = w->cx.region;
     const char *eq = strchr(text, '=');
-    const size_t n = strlen(text);
     ac_npy array;
     if (eq && !ac_file_exists(text)) {
         AC_TRY(ac_npy_read(&w->cx, eq + 1, &array));
         return put_array(z, ac_strf(r, "%.*s", (int)(eq - text), text), &array);
     }
-    if (n > 4 && !strcmp(text + n - 4, ".npy")) {
+    if (ac_ends_in(text, ".npy")) {
         AC_TRY(ac_npy_read(&w->cx, text, &array));
         return put_array(z, "0", &array);
     }
@@ -64,7 +63,7 @@ int ac_quantizing_open(ac_quantizing *z)
 static int bind(ac_quantizing *z, int32_t i, const ac_tensor *t)
 {
     ac_ctx *cx = &z->w->cx;
-    ac_npy *a = &z->array[i], one = *a;
+    ac_npy *a = &z->array[i];
     if (!z->option[i]) {
         ac_error(cx, (ac_place){.file = z->w->source.path}, E0304, "input %d '%s' %s has no samples", i, t->name,
                  ac_tensor_str(cx, t));
@@ -73,7 +72,7 @@ static int bind(ac_quantizing *z, int32_t i, const ac_tensor *t)
     ac_npy_encode(cx, a, t);
     const bool extra = a->rank == t->rank + 1;
     const int64_t batch = t->rank && !extra ? t->dim[0] : 1;
-    one = *a;
+    ac_npy one = *a;
     if (extra) {
         memmove(one.dim, one.dim + 1, (size_t)t->rank * sizeof *one.dim);
         one.rank--;

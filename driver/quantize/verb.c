@@ -17,12 +17,6 @@ static int wrong_command(ac_work *w, const char *why)
     return ac_help(&w->cx, "arenac quantize model.onnx --data samples.npz -o model.int8.onnx");
 }
 
-static bool ends_in(const char *path, const char *ending)
-{
-    const size_t n = strlen(path), k = strlen(ending);
-    return n > k && !strcmp(path + n - k, ending);
-}
-
 static int read_options(ac_quantizing *z)
 {
     const ac_options *o = &z->w->opt;
@@ -37,7 +31,7 @@ static int read_options(ac_quantizing *z)
         return wrong_command(z->w, "quantize needs samples of the inputs: --data");
     if (!o->output)
         return wrong_command(z->w, "quantize needs the file to write: -o");
-    if (!ends_in(o->output, ".onnx") && !ends_in(o->output, ".ag"))
+    if (!ac_ends_in(o->output, ".onnx") && !ac_ends_in(o->output, ".ag"))
         return wrong_command(z->w, ac_strf(z->w->cx.region, "quantize writes .onnx or .ag, not '%s'", o->output));
     return AC_OK;
 }
@@ -61,7 +55,7 @@ static int read_model(ac_quantizing *z, const char *const *path, int32_t n)
 static int write_model(ac_quantizing *z)
 {
     ac_work *w = z->w;
-    if (ends_in(w->opt.output, ".ag"))
+    if (ac_ends_in(w->opt.output, ".ag"))
         return ac_write_text(w, false, w->opt.output);
     return ac_onnx_write(w->made.model->graph, true, ac_pending_add(&w->out, w->opt.output));
 }

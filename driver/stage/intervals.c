@@ -4,12 +4,6 @@
 
 #include <string.h>
 
-static bool ends_with(const char *s, const char *end)
-{
-    const size_t n = strlen(s), k = strlen(end);
-    return n > k && !strcmp(s + n - k, end);
-}
-
 bool ac_intervals_look_like(const ac_made *a)
 {
     static const char *const HEADS[] = {"id,",    "buffer,", "buffer_id,", "lower,", "start,",
@@ -20,7 +14,7 @@ bool ac_intervals_look_like(const ac_made *a)
     for (size_t i = 0; i < sizeof HEADS / sizeof *HEADS; i++)
         if (f->n > strlen(HEADS[i]) && !memcmp(f->data, HEADS[i], strlen(HEADS[i])))
             return true;
-    return ends_with(a->source->path, ".csv");
+    return ac_ends_in(a->source->path, ".csv");
 }
 
 int ac_refuse_options(const ac_made *a, const char *what, bool orders)

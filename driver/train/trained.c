@@ -8,12 +8,6 @@
 
 #include <string.h>
 
-static bool ends_with(const char *s, const char *end)
-{
-    const size_t n = strlen(s), k = strlen(end);
-    return n > k && !strcmp(s + n - k, end);
-}
-
 static const void *value_of(ac_training *t, int32_t i)
 {
     return ac_train_to_file(&t->w->cx, &t->step.weight.item[i], ac_session_at(&t->w->session, t->weight_io[i]));
@@ -112,7 +106,7 @@ static int write_npz(ac_training *t, const char *path)
 int ac_trained_check(ac_work *w)
 {
     const char *path = w->opt.trained;
-    if (ends_with(path, ".npz") || ends_with(path, ".onnx") || ends_with(path, ".ag"))
+    if (ac_ends_in(path, ".npz") || ac_ends_in(path, ".onnx") || ac_ends_in(path, ".ag"))
         return AC_OK;
     return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501,
                     "train cannot write '%s': it ends in none of .onnx, .ag, .npz", path);
@@ -121,8 +115,8 @@ int ac_trained_check(ac_work *w)
 int ac_trained_write(ac_training *t)
 {
     const char *path = t->w->opt.trained;
-    if (ends_with(path, ".npz"))
+    if (ac_ends_in(path, ".npz"))
         return write_npz(t, path);
-    return ends_with(path, ".onnx") && !strcmp(t->w->made.model->format, "ONNX") ? write_patched(t, path)
-                                                                                 : write_converted(t, path);
+    return ac_ends_in(path, ".onnx") && !strcmp(t->w->made.model->format, "ONNX") ? write_patched(t, path)
+                                                                                  : write_converted(t, path);
 }
