@@ -121,7 +121,7 @@ bool ac_q_kept(const ac_qnet *q, const char *name);
 
 /* steps.c: the steps and the zero point of r, whose values are x. */
 void ac_q_choose(ac_qnet *q, ac_qroot *r, const float *x);
-void ac_q_round(const ac_qroot *r, const float *x, int64_t n, float *y); /* to what the codes stand for */
+void ac_q_round(const ac_qroot *r, const float *x, int64_t n, float *y); /* to the values of the codes */
 /* The label of element i. */
 static inline int32_t ac_q_label(const ac_qroot *r, int64_t inner, int64_t i)
 {

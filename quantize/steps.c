@@ -137,7 +137,7 @@ static void shuffle_folds(choice *k)
     }
 }
 
-/* The channel of the tensor that a label stands for, for products that see one channel for each label. */
+/* The channel of the tensor by channel of x; -1: channels share a label. */
 static const int32_t *channels_of(const choice *k, const ac_qleaf *leaf)
 {
     const ac_qroot *r = k->r;

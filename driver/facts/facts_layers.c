@@ -5,7 +5,7 @@
 
 #include <string.h>
 
-/* True if a tensor of these has values of an element type that stands for numbers of a model: not indices or masks. */
+/* True if one of these tensors has an element type for values, not for indices or masks. */
 static bool has_values(ac_tensor *const *t, int32_t n)
 {
     for (int32_t i = 0; i < n; i++) {

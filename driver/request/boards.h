@@ -1,4 +1,4 @@
-/* boards.h - boards by name: --board stands for a target and memories. boards.def lists them.
+/* boards.h - boards by name: --board sets a target and memories. boards.def lists them.
  *
  *     const ac_board_row *b = ac_boards_find("nucleo-h743zi");          NULL: unknown
  *
