@@ -210,7 +210,6 @@ static int add(ac_ep_node *n, const ac_js_node *x)
     if (i >= AC_EP_MOST)
         return ac_cannot(&n->b, "it has more than %d operands", AC_EP_MOST);
     n->in[i] = x ? value_of(n, x, &n->from[i], &n->number[i]) : NULL;
-    n->was[i] = n->in[i] ? n->in[i]->dtype : AC_NONE;
     n->n_in++;
     return n->in[i] || !x ? AC_OK : n->broken ? AC_FAIL : ac_ep_bad(n->r, x, "it is not a tensor");
 }
@@ -229,7 +228,6 @@ static int add_list(ac_ep_node *n, const ac_js_node *list)
             n->in[n->n_in - 1] = ac_ep_read(n->r, from->cell);
             if (!n->in[n->n_in - 1])
                 return AC_FAIL;
-            n->was[n->n_in - 1] = n->in[n->n_in - 1]->dtype;
         } else {
             AC_TRY(add(n, ac_ep_is(v, "as_none") ? NULL : v));
         }
@@ -247,7 +245,6 @@ static void make_room(ac_ep_node *n)
     room = room < 16 ? 16 : room > AC_EP_MOST ? AC_EP_MOST : room;
     n->in = AC_NEW_N(n->r->cx->region, ac_tensor *, room + 1);
     n->from = AC_NEW_N(n->r->cx->region, ac_ep_value *, room + 1);
-    n->was = AC_NEW_N(n->r->cx->region, ac_dtype, room + 1);
     n->number = AC_NEW_N(n->r->cx->region, bool, room + 1);
 }
 

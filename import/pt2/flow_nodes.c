@@ -150,7 +150,6 @@ typedef struct steps {
     const ac_js_node *graph;
     ac_tensor *const *state, *const *sequence, *const *more;
     int32_t states, sequences, n_more, outs;
-    bool more_first; /* map: values for each step come after the elements; scan: at the end as well */
 } steps;
 
 static int make_step(const steps *s, ac_sub *sub)

@@ -65,14 +65,12 @@ static int run(ac_ep_node *n)
 static int convert(ac_ep_node *n)
 {
     const uint32_t flags = n->row->flags;
+    ac_dtype half = AC_NONE; /* unused: ac_ep_result converts to the declared type */
     if (flags & AC_EP_P)
         AC_TRY(ac_ep_promote(n, 0, n->n_in, flags & AC_EP_F));
     else if (flags & AC_EP_F)
         AC_TRY(make_floats(n));
-    for (int32_t i = 0; i < n->n_in; i++)
-        n->was[i] = n->in[i] ? n->in[i]->dtype : AC_NONE;
-    n->half = AC_NONE;
-    return flags & (AC_EP_K | AC_EP_V | AC_EP_S) ? AC_OK : ac_operand_widen(&n->b, n->in, n->n_in, &n->half);
+    return flags & (AC_EP_K | AC_EP_V | AC_EP_S) ? AC_OK : ac_operand_widen(&n->b, n->in, n->n_in, &half);
 }
 
 int ac_ep_node_add(ac_ep_node *n)

@@ -72,11 +72,10 @@ static void each_name(needs *x, const ac_js_node *top, int32_t maker)
     }
 }
 
-static bool changes(const ac_ep *r, const ac_js_node *node)
+static bool changes(const ac_js_node *node)
 {
     const ac_js_node *target = ac_js_get(node, "target");
     const char *dot = target && target->kind == AC_JS_STRING ? strrchr(target->text, '.') : NULL;
-    (void)r;
     return dot && dot > target->text && dot[-1] == '_';
 }
 
@@ -98,7 +97,7 @@ static int find_wanted(ac_ep *r, ac_name_list asked)
     if (!asked.n)
         each_name(&x, ac_js_get(r->main->graph, "outputs"), -1);
     for (int32_t i = 0; i < n; i++)
-        if (changes(r, node[i]) && !r->wanted[i]) {
+        if (changes(node[i]) && !r->wanted[i]) {
             r->wanted[i] = true;
             ac_push(r->cx->region, &x.todo, i);
         }

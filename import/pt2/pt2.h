@@ -194,13 +194,11 @@ struct ac_ep_node {
     bool in_place;
     ac_ep_value **from; /* the operands' values; NULL: left out, or a number in the file */
     ac_tensor **in;     /* NULL: left out */
-    ac_dtype *was;      /* their types in PyTorch, before conversions */
     bool *number;       /* numbers, whose type does not count much */
     int32_t n_in;
     ac_ep_value **out; /* all results in a row */
     int32_t n_out;
     int32_t first;    /* tensors of the graph before the node */
-    ac_dtype half;    /* type of 16-bit operands, which were made f32 */
     ac_tensor **redo; /* not NULL: results go there, to make views again */
 };
 
