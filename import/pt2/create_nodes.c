@@ -65,11 +65,6 @@ int ac_ep_do_new_full(ac_ep_node *n)
     return fill_size(n, ac_ep_in(n, 1) ? n->in[1] : F32(0));
 }
 
-int ac_ep_do_new_ones(ac_ep_node *n)
-{
-    return fill_size(n, F32(1));
-}
-
 int ac_ep_do_scalar(ac_ep_node *n)
 {
     return fill(n, n->in[0], 0, NULL);
@@ -93,11 +88,6 @@ int ac_ep_do_same(ac_ep_node *n)
 int ac_ep_do_to(ac_ep_node *n)
 {
     return ac_ep_result(n, 0, ac_make_cast(&n->b, n->in[0], type_of(n)));
-}
-
-int ac_ep_do_to_other(ac_ep_node *n)
-{
-    return ac_ep_do_to(n);
 }
 
 /* ------------------------------------------------------------------ lists of numbers */

@@ -199,11 +199,6 @@ int ac_ep_do_logical(ac_ep_node *n)
     return ac_ep_result(n, 0, ac_make_2(&n->b, n->row->op, x, y));
 }
 
-int ac_ep_do_bitwise(ac_ep_node *n)
-{
-    return ac_ep_result(n, 0, pair(n, n->row->op, n->in[0], n->in[1]));
-}
-
 int ac_ep_do_bitwise_not(ac_ep_node *n)
 {
     ac_tensor *x = n->in[0];

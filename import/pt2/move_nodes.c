@@ -291,16 +291,11 @@ int ac_ep_do_repeat(ac_ep_node *n)
     return x ? ac_ep_result(n, 0, ac_make_2(&n->b, AC_OP_TILE, x, ac_make_ints(&n->b, x->rank, all))) : AC_FAIL;
 }
 
-int ac_ep_do_tile(ac_ep_node *n)
-{
-    return ac_ep_do_repeat(n);
-}
-
 /* Dimension d of x, or all of x in a row, to be repeated element by element. */
 static int open_repeat(ac_ep_node *n, ac_tensor **x, int32_t *d)
 {
     const int64_t all = ac_tensor_count(n->in[0]);
-    (void)ac_attr_has(&n->attrs, A_output_size);
+    ac_attr_skip(&n->attrs, "output_size");
     *x = n->in[0];
     *d = 0;
     if (ac_attr_has(&n->attrs, A_need_dim))
@@ -315,7 +310,6 @@ int ac_ep_do_repeat_each(ac_ep_node *n)
     int32_t d;
     int64_t dim[AC_MAX_RANK], wide[AC_MAX_RANK];
     const int64_t times = ac_attr_int(&n->attrs, A_repeat_count);
-    ac_attr_skip(&n->attrs, "output_size");
     AC_TRY(open_repeat(n, &x, &d));
     ac_tensor *y = insert(n, x, d + 1);
     if (!y)
@@ -336,7 +330,6 @@ int ac_ep_do_repeat_list(ac_ep_node *n)
     int32_t d;
     int64_t all = 0, k = 0;
     ac_attrs a;
-    ac_attr_skip(&n->attrs, "output_size");
     AC_TRY(open_repeat(n, &x, &d));
     AC_TRY(ac_operand_values(&n->b, &n->in[1], &times));
     const int64_t size = x->rank ? x->dim[d] : 1;
@@ -707,6 +700,6 @@ int ac_ep_do_rot90(ac_ep_node *n)
     if (k == 1 || k == 2)
         x = ac_make_reverse(&n->b, x, c);
     if (k == 2 || k == 3)
-        x = k == 2 ? ac_make_reverse(&n->b, x, a) : ac_make_reverse(&n->b, x, a);
+        x = ac_make_reverse(&n->b, x, a);
     return ac_ep_result(n, 0, k & 1 ? ac_make_transpose(&n->b, x, perm) : x);
 }
