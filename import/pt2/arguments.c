@@ -273,11 +273,10 @@ int ac_ep_operands(ac_ep_node *n)
 ac_tensor **ac_ep_list(ac_ep_node *n, const ac_js_node *arg, int32_t *count)
 {
     const int32_t from = n->n_in;
-    if (!arg || !n->in)
-        make_room(n);
+    const bool empty = !arg || (arg->kind == AC_JS_ARRAY && !arg->n);
     *count = 0;
-    if (arg && ((arg->kind == AC_JS_ARRAY && !arg->n) || add_list(n, arg) != AC_OK || n->broken))
-        return arg->kind == AC_JS_ARRAY && !arg->n ? n->in + from : NULL;
+    if (!empty && (add_list(n, arg) != AC_OK || n->broken))
+        return NULL;
     *count = n->n_in - from;
     return n->in + from;
 }

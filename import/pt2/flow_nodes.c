@@ -33,7 +33,7 @@ static const ac_js_node *graph_at(ac_ep_node *n, int32_t k)
     return g;
 }
 
-/* Tensors of argument k; NULL: reported. */
+/* Tensors of argument k, none if it is left out; NULL: reported. */
 static ac_tensor **tensors_at(ac_ep_node *n, int32_t k, int32_t *count)
 {
     return ac_ep_list(n, ac_ep_arg_at(n, k), count);
@@ -131,11 +131,8 @@ int ac_ep_do_while(ac_ep_node *n)
     if (!l.test || !l.body)
         return AC_FAIL;
     ac_tensor *const *first = tensors_at(n, 2, &count);
-    const ac_js_node *more = ac_ep_arg_at(n, 3);
-    first = first ? ac_copy(n->r->cx->region, first, (size_t)(count + 1) * sizeof *first) : NULL;
-    if (more && first && !(l.more = ac_ep_list(n, more, &l.n_more)))
-        return AC_FAIL;
-    if (!first)
+    l.more = first ? tensors_at(n, 3, &l.n_more) : NULL;
+    if (!l.more)
         return AC_FAIL;
     l.flow = (ac_flow){
         .b = &n->b, .now = &n->r->g, .of = &LOOP, .condition = run_test, .body = run_body, .n = count, .trips = -1};
@@ -200,34 +197,27 @@ static int run_steps(steps *s)
     return made ? set_results(n, made->out, s->outs) : AC_FAIL;
 }
 
-static ac_tensor *const *kept(ac_ep_node *n, ac_tensor *const *list, int32_t count)
-{
-    return list ? ac_copy(n->r->cx->region, list, (size_t)(count + 1) * sizeof *list) : NULL;
-}
-
 /* combine, states, sequences, more */
 int ac_ep_do_scan(ac_ep_node *n)
 {
     steps s = {.n = n, .graph = graph_at(n, 0)};
-    const ac_js_node *more = ac_ep_arg_at(n, 3);
     if (!s.graph)
         return AC_FAIL;
-    s.state = kept(n, tensors_at(n, 1, &s.states), s.states);
-    s.sequence = kept(n, tensors_at(n, 2, &s.sequences), s.sequences);
-    s.more = more ? kept(n, ac_ep_list(n, more, &s.n_more), s.n_more) : NULL;
-    return s.state && s.sequence && (!more || s.more) ? run_steps(&s) : AC_FAIL;
+    s.state = tensors_at(n, 1, &s.states);
+    s.sequence = tensors_at(n, 2, &s.sequences);
+    s.more = tensors_at(n, 3, &s.n_more);
+    return s.state && s.sequence && s.more ? run_steps(&s) : AC_FAIL;
 }
 
 /* body, sequences, more */
 int ac_ep_do_map(ac_ep_node *n)
 {
     steps s = {.n = n, .graph = graph_at(n, 0)};
-    const ac_js_node *more = ac_ep_arg_at(n, 2);
     if (!s.graph)
         return AC_FAIL;
-    s.sequence = kept(n, tensors_at(n, 1, &s.sequences), s.sequences);
-    s.more = more ? kept(n, ac_ep_list(n, more, &s.n_more), s.n_more) : NULL;
-    return s.sequence && (!more || s.more) ? run_steps(&s) : AC_FAIL;
+    s.sequence = tensors_at(n, 1, &s.sequences);
+    s.more = tensors_at(n, 2, &s.n_more);
+    return s.sequence && s.more ? run_steps(&s) : AC_FAIL;
 }
 
 /* ------------------------------------------------------------------ wrappers */

@@ -215,11 +215,12 @@ const ac_js_node *ac_ep_arg_at(ac_ep_node *n, int32_t k);
 /* Operands, in the order of the row's text: "self other". After the name of an operand: ? it may be left out, # it may
  * be a number, * it is a list. */
 int ac_ep_operands(ac_ep_node *n);
-/* Tensors of a list, with NULL for None, and numbers as tensors; NULL: reported. */
+/* Tensors of a list, with NULL for None, and numbers as tensors, after the operands of n; none if the argument is left
+ * out. NULL: reported. */
 ac_tensor **ac_ep_list(ac_ep_node *n, const ac_js_node *arg, int32_t *count);
-/* The value of a number in an argument: AC_EP_NUMBER, AC_EP_NOTHING: none. AC_FAIL: reported */
 /* The tensor of a tagged argument; NULL: reported, refused, broken, or not a tensor. */
 ac_tensor *ac_ep_operand(ac_ep_node *n, const ac_js_node *arg);
+/* The value of a number in an argument: AC_EP_NUMBER, AC_EP_NOTHING: none. AC_FAIL: reported */
 int ac_ep_number(ac_ep_node *n, const ac_js_node *arg, ac_ep_value *v);
 ac_tensor *ac_ep_number_tensor(ac_ep_node *n, const ac_ep_value *v);
 int ac_ep_value_number(ac_ep_node *n, ac_ep_value *v, ac_tensor *t); /* v becomes the number in t */
