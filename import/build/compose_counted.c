@@ -3,21 +3,13 @@
 #include "import/build/compose_counted.h"
 #include "import/build/counted.h"
 #include "import/build/operands.h"
+#include "ir/make/compose_moves.h"
 
 #include <math.h>
 
 static ac_tensor *wide(const ac_maker *b, int64_t v)
 {
     return ac_make_number(b, AC_I64, (double)v);
-}
-
-static ac_tensor *take(const ac_maker *b, ac_tensor *x, ac_tensor *at, int32_t axis)
-{
-    ac_attrs a;
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = axis;
-    ac_tensor *in[] = {x, at};
-    return x && at ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
 static ac_tensor *along(const ac_maker *b, ac_tensor *const *x, int32_t count, int32_t axis)
@@ -138,20 +130,21 @@ int ac_make_unique(const ac_maker *b, ac_tensor *x, bool rising, ac_tensor *out[
     if (ac_tensor_count(x) < 1 || (count && x->rank > 1))
         return ac_cannot(b, "its input is empty, or its size depends on the data");
     AC_TRY(sort(b, x, &s));
-    ac_tensor *place = take(b, s.at, s.start, 0), *run = s.run, *length = run_lengths(b, &s);
+    ac_tensor *place = ac_make_gather(b, s.at, 0, s.start), *run = s.run, *length = run_lengths(b, &s);
     if (!rising) { /* order of first occurrence: flags of first positions, in the order of x */
         ac_tensor *flags = scatter(b, s.n, s.at, ac_make_cast(b, s.first, AC_I32));
         ac_tensor *here = flags ? ac_make_true(b, ac_make_cast(b, flags, AC_BOOL)) : NULL;
-        ac_tensor *first = take(b, ac_make_counted_fill(b, place, 0), s.run, 0); /* by element: first of its run */
+        ac_tensor *first =
+            ac_make_gather(b, ac_make_counted_fill(b, place, 0), 0, s.run); /* by element: first of its run */
         if (!here || !length)
             return AC_FAIL;
-        ac_tensor *run_here = take(b, s.run, here, 0);
-        length = take(b, ac_make_counted_fill(b, length, 0), run_here, 0);
-        run = take(b, less_one(b, flags), first, 0);
+        ac_tensor *run_here = ac_make_gather(b, s.run, 0, here);
+        length = ac_make_gather(b, ac_make_counted_fill(b, length, 0), 0, run_here);
+        run = ac_make_gather(b, less_one(b, flags), 0, first);
         place = here;
     }
     const int64_t size = s.n;
-    out[0] = take(b, ac_make_reshape(b, ac_make_counted_fill(b, x, 0), 1, &size), place, 0);
+    out[0] = ac_make_gather(b, ac_make_reshape(b, ac_make_counted_fill(b, x, 0), 1, &size), 0, place);
     out[1] = place;
     out[2] = ac_counted_as(run, count, 0);
     out[3] = length;

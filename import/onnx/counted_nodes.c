@@ -3,6 +3,7 @@
 #include "import/build/compose_counted.h"
 #include "import/build/counted.h"
 #include "import/onnx/proto/nodes.h"
+#include "ir/make/compose_moves.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -12,15 +13,6 @@ enum { MOST_LISTS = 4096 };
 static ac_tensor *wide(ac_onx_node *n, int64_t v)
 {
     return ac_make_number(&n->b, AC_I64, (double)v);
-}
-
-static ac_tensor *take(ac_onx_node *n, ac_tensor *x, ac_tensor *at, int32_t axis)
-{
-    ac_attrs a;
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = axis;
-    ac_tensor *in[] = {x, at};
-    return x && at ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
 }
 
 static ac_tensor *along(ac_onx_node *n, ac_tensor *const *x, int32_t count, int32_t axis)
@@ -60,7 +52,7 @@ int ac_onx_do_compress(ac_onx_node *n)
     ac_tensor *at = ac_make_true(&n->b, given);
     if (x->count && x->count_dim == axis)
         x = ac_make_counted_fill(&n->b, x, 0); /* all elements that are taken are valid */
-    return ac_onx_result(n, 0, take(n, x, at, axis));
+    return ac_onx_result(n, 0, ac_make_gather(&n->b, x, axis, at));
 }
 
 int ac_onx_do_unique(ac_onx_node *n)
@@ -148,7 +140,7 @@ int ac_onx_do_nms(ac_onx_node *n)
     ac_tensor *list = ac_make_2(&n->b, AC_OP_FLOOR_DIV, at, wide(n, k));
     ac_tensor *row[] = {ac_make_2(&n->b, AC_OP_FLOOR_DIV, list, wide(n, classes)),
                         ac_make_2(&n->b, AC_OP_FLOOR_MOD, list, wide(n, classes)),
-                        take(n, along(n, index, (int32_t)lists, 0), at, 0)};
+                        ac_make_gather(&n->b, along(n, index, (int32_t)lists, 0), 0, at)};
     const int64_t column[] = {all, 1};
     for (int32_t i = 0; i < 3; i++)
         row[i] = ac_make_reshape(&n->b, row[i], 2, column);

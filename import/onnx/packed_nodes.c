@@ -4,6 +4,7 @@
 #include "import/onnx/packed.h"
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
+#include "ir/make/compose_moves.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -222,17 +223,7 @@ static ac_tensor *real_of(ac_onx_node *n, ac_tensor *codes, ac_tensor *scale, ac
     return ac_make_slice(&n->b, ac_make_reshape(&n->b, x, codes->rank, dim), axis, 0, codes->dim[axis]);
 }
 
-/* Gathers packed elements of the table; they become floats after the Gather. */
-static ac_tensor *gathered(ac_onx_node *n, ac_tensor *x, ac_tensor *at, int32_t axis)
-{
-    ac_attrs a;
-    ac_tensor *in[] = {x, at};
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = axis;
-    return x && at ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
-}
-
-/* data, indices, scales, zero points */
+/* data, indices, scales, zero points. Packed elements of the table become floats after the Gather. */
 int ac_onx_do_gather_block_quantized(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *at = n->in[1], *scale = n->in[2], *zero = ac_onx_in(n, 3);
@@ -264,12 +255,12 @@ int ac_onx_do_gather_block_quantized(ac_onx_node *n)
         return AC_FAIL;
     if (from == along) {
         ac_tensor *real = real_of(n, x, scale, zero, along, size, init);
-        return ac_onx_result(n, 0, gathered(n, real, at, from));
+        return ac_onx_result(n, 0, ac_make_gather(&n->b, real, from, at));
     }
-    ac_tensor *codes = spread(n, gathered(n, x, at, from), bytes ? bits : 8, width);
-    ac_tensor *z = zero ? spread(n, gathered(n, zero, at, from), bytes ? bits : 8, scale->dim[along]) : NULL;
+    ac_tensor *codes = spread(n, ac_make_gather(&n->b, x, from, at), bytes ? bits : 8, width);
+    ac_tensor *z = zero ? spread(n, ac_make_gather(&n->b, zero, from, at), bytes ? bits : 8, scale->dim[along]) : NULL;
     const int32_t moved = along + (along > from ? at->rank - 1 : 0);
     if (!codes || (zero && !z))
         return AC_FAIL;
-    return ac_onx_result(n, 0, real_of(n, codes, gathered(n, scale, at, from), z, moved, size, init));
+    return ac_onx_result(n, 0, real_of(n, codes, ac_make_gather(&n->b, scale, from, at), z, moved, size, init));
 }

@@ -5,6 +5,7 @@
  * does not compute, are rounded as in ONNX's reference. */
 #include "import/onnx/proto/arithmetic.h"
 #include "import/onnx/proto/nodes.h"
+#include "ir/make/compose_moves.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -121,16 +122,12 @@ static bool unchanged(const resize *r, const ac_tensor *x, int32_t d)
 static ac_tensor *resize_nearest(ac_onx_node *n, const resize *r, ac_tensor *x)
 {
     for (int32_t d = 0; x && d < x->rank; d++) {
-        ac_attrs a;
         if (unchanged(r, x, d))
             continue;
         int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, r->out[d] + 1);
         for (int64_t o = 0; o < r->out[d]; o++)
             index[o] = nearest_at(r, position(r, x, d, o), d, x->dim[d]);
-        ac_attrs_init(AC_OP_GATHER, &a);
-        a.gather.axis = d;
-        ac_tensor *in[] = {x, ac_make_ints(&n->b, r->out[d], index)};
-        x = ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE);
+        x = ac_make_gather(&n->b, x, d, ac_make_ints(&n->b, r->out[d], index));
     }
     return x;
 }
@@ -210,15 +207,6 @@ static taps taps_of(ac_onx_node *n, const resize *r, const ac_tensor *x, int32_t
     return t;
 }
 
-static ac_tensor *gathered(ac_onx_node *n, ac_tensor *x, int32_t axis, ac_tensor *at)
-{
-    ac_attrs a;
-    ac_tensor *in[] = {x, at};
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = axis;
-    return x ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
-}
-
 /* The sum of four neighbours, each times (its weight along the row * its weight along the column), in f32 and in this
  * order; bytes with channels last in fixed point. */
 static ac_tensor *resize_integers(ac_onx_node *n, const resize *r, ac_tensor *x)
@@ -237,7 +225,7 @@ static ac_tensor *resize_integers(ac_onx_node *n, const resize *r, ac_tensor *x)
     const taps column = taps_of(n, r, x, dy, fixed), row = taps_of(n, r, x, dx, fixed);
     ac_tensor *sum = NULL;
     for (int32_t k = 0; k < 4; k++) {
-        ac_tensor *v = gathered(n, gathered(n, x, dy, column.at[k / 2]), dx, row.at[k % 2]);
+        ac_tensor *v = ac_make_gather(&n->b, ac_make_gather(&n->b, x, dy, column.at[k / 2]), dx, row.at[k % 2]);
         ac_tensor *by = MUL(row.weight[k % 2], column.weight[k / 2]);
         v = MUL(by, ac_make_cast(&n->b, v, fixed ? AC_I32 : AC_F32));
         sum = sum ? ADD(sum, v) : v;

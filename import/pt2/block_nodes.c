@@ -1,6 +1,8 @@
 /* block_nodes.c - im2col and col2im of PyTorch: windows of an image as columns, and columns added up to an image. */
 #include "import/pt2/nodes.h"
 
+#include "ir/make/compose_moves.h"
+
 #include <inttypes.h>
 #include <string.h>
 
@@ -66,7 +68,6 @@ int ac_ep_do_im2col(ac_ep_node *n)
 {
     ac_tensor *x = n->in[0];
     blocks b = {.taps = 1};
-    ac_attrs a;
     const int32_t f = x->rank - 3;
     if (f != 0 && f != 1)
         return ac_bad(&n->b, "input '%s' is %s", x->name, ac_shape_str(n->r->cx, x));
@@ -77,10 +78,8 @@ int ac_ep_do_im2col(ac_ep_node *n)
     int64_t after[AC_MAX_RANK] = {0, 1}, none[AC_MAX_RANK] = {0}; /* element `pixels` is 0 */
     ac_tensor *flat = ac_make_reshape(&n->b, x, 2, (int64_t[]){rows, pixels});
     flat = ac_make_pad(&n->b, flat, none, after, NUM(x, 0));
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = 1;
-    ac_tensor *in[] = {flat, ac_make_ints(&n->b, b.taps * b.count, places(n, &b, pixels))};
-    ac_tensor *y = flat ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+    ac_tensor *at = ac_make_ints(&n->b, b.taps * b.count, places(n, &b, pixels)),
+              *y = ac_make_gather(&n->b, flat, 1, at);
     const int64_t dim[3] = {x->dim[0], x->dim[f] * b.taps, b.count};
     return ac_ep_result(n, 0, ac_make_reshape(&n->b, y, 2 + f, f ? dim : dim + 1));
 }

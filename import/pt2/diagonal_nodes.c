@@ -10,14 +10,10 @@
 static ac_tensor *picked(ac_ep_node *n, ac_tensor *x, const int64_t *at, int32_t rank, const int64_t *dim)
 {
     int64_t all = ac_tensor_count(x), count = 1;
-    ac_attrs a;
     for (int32_t d = 0; d < rank; d++)
         count *= dim[d];
-    ac_attrs_init(AC_OP_GATHER, &a);
-    ac_tensor *in[] = {ac_make_reshape(&n->b, x, 1, &all), ac_make_ints(&n->b, count, at)};
-    if (!in[0] || !in[1])
-        return NULL;
-    return ac_make_reshape(&n->b, ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE), rank, dim);
+    ac_tensor *flat = ac_make_reshape(&n->b, x, 1, &all);
+    return ac_make_reshape(&n->b, ac_make_gather(&n->b, flat, 0, ac_make_ints(&n->b, count, at)), rank, dim);
 }
 
 /* Elements at `first` plus steps of each dimension. */

@@ -19,21 +19,12 @@ static ac_tensor *from_end(ac_ep_node *n, ac_tensor *i, int64_t size)
     return ac_make_from_end(&n->b, i, ac_make_number(&n->b, i->dtype, (double)size));
 }
 
-static ac_tensor *gathered(ac_ep_node *n, ac_tensor *x, int32_t axis, ac_tensor *at)
-{
-    ac_attrs a;
-    ac_tensor *in[] = {x, at};
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = axis;
-    return x && at ? ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
-}
-
 /* Indices of an embedding are not negative. */
 int ac_ep_do_embedding(ac_ep_node *n)
 {
     if (n->in[0]->rank != 2)
         return ac_bad(&n->b, "'%s' %s is not a table", n->in[0]->name, ac_shape_str(n->r->cx, n->in[0]));
-    return ac_ep_result(n, 0, gathered(n, n->in[0], 0, n->in[1]));
+    return ac_ep_result(n, 0, ac_make_gather(&n->b, n->in[0], 0, n->in[1]));
 }
 
 int ac_ep_do_index_select(ac_ep_node *n)
@@ -45,14 +36,14 @@ int ac_ep_do_index_select(ac_ep_node *n)
         return ac_ep_result(n, 0, x);
     if (at->rank == 0)
         at = ac_make_reshape(&n->b, at, 1, (int64_t[]){1});
-    return ac_ep_result(n, 0, gathered(n, x, d, at));
+    return ac_ep_result(n, 0, ac_make_gather(&n->b, x, d, at));
 }
 
 int ac_ep_do_take(ac_ep_node *n)
 {
     const int64_t all = ac_tensor_count(n->in[0]);
     ac_tensor *flat = ac_make_reshape(&n->b, n->in[0], 1, &all);
-    return ac_ep_result(n, 0, gathered(n, flat, 0, from_end(n, n->in[1], all)));
+    return ac_ep_result(n, 0, ac_make_gather(&n->b, flat, 0, from_end(n, n->in[1], all)));
 }
 
 /* ------------------------------------------------------------------ index */
@@ -201,14 +192,14 @@ int ac_ep_do_index(ac_ep_node *n)
     AC_TRY(read_picks(n, n->n_in - 1, &p));
     if (p.mask) {
         ac_tensor *flat = flat_at(n, &p);
-        return ac_ep_result(n, 0, gathered(n, flat, p.first, ac_make_true(&n->b, p.mask)));
+        return ac_ep_result(n, 0, ac_make_gather(&n->b, flat, p.first, ac_make_true(&n->b, p.mask)));
     }
     for (int32_t d = 0; d < p.x->rank; d++)
         only = p.at[d] ? d : only;
     if (!p.count)
         return ac_ep_result(n, 0, p.x);
     if (p.count == 1)
-        return ac_ep_result(n, 0, gathered(n, p.x, only, p.at[only]));
+        return ac_ep_result(n, 0, ac_make_gather(&n->b, p.x, only, p.at[only]));
     ac_tensor *at = tuples(n, &p, perm);
     ac_tensor *in[] = {ac_make_transpose(&n->b, p.x, perm), at};
     ac_tensor *y = at && in[0] ? ac_make_op(&n->b, AC_OP_GATHER_ND, in, 2, NULL, AC_NONE) : NULL;
@@ -533,7 +524,7 @@ int ac_ep_do_masked_select(ac_ep_node *n)
         return AC_FAIL;
     const int64_t all = ac_tensor_count(x);
     ac_tensor *flat = ac_make_reshape(&n->b, x, 1, &all);
-    return ac_ep_result(n, 0, gathered(n, flat, 0, ac_make_true(&n->b, mask)));
+    return ac_ep_result(n, 0, ac_make_gather(&n->b, flat, 0, ac_make_true(&n->b, mask)));
 }
 
 /* How many elements of sorted [.., S] are below v [.., K] (right: or equal). */

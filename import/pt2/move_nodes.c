@@ -329,7 +329,6 @@ int ac_ep_do_repeat_list(ac_ep_node *n)
     ac_ints times;
     int32_t d;
     int64_t all = 0, k = 0;
-    ac_attrs a;
     AC_TRY(open_repeat(n, &x, &d));
     AC_TRY(ac_operand_values(&n->b, &n->in[1], &times));
     const int64_t size = x->rank ? x->dim[d] : 1;
@@ -344,10 +343,7 @@ int ac_ep_do_repeat_list(ac_ep_node *n)
     for (int64_t i = 0; i < size; i++)
         for (int64_t t = times.v[times.n == 1 ? 0 : i]; t > 0; t--)
             from[k++] = i;
-    ac_attrs_init(AC_OP_GATHER, &a);
-    a.gather.axis = d;
-    ac_tensor *in[] = {x, ac_make_ints(&n->b, all, from)};
-    return ac_ep_result(n, 0, ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE));
+    return ac_ep_result(n, 0, ac_make_gather(&n->b, x, d, ac_make_ints(&n->b, all, from)));
 }
 
 /* ------------------------------------------------------------------ joins */

@@ -86,16 +86,12 @@ static bool unchanged(const resize *r, int32_t d)
 static ac_tensor *gathered(ac_ep_node *n, const resize *r, ac_tensor *x)
 {
     for (int32_t d = 2; x && d < x->rank; d++) {
-        ac_attrs a;
         if (unchanged(r, d))
             continue;
         int64_t *index = AC_NEW_N(n->r->cx->region, int64_t, r->out[d]);
         for (int64_t o = 0; o < r->out[d]; o++)
             index[o] = nearest(r, d, o);
-        ac_attrs_init(AC_OP_GATHER, &a);
-        a.gather.axis = d;
-        ac_tensor *in[] = {x, ac_make_ints(&n->b, r->out[d], index)};
-        x = ac_make_op(&n->b, AC_OP_GATHER, in, 2, &a, AC_NONE);
+        x = ac_make_gather(&n->b, x, d, ac_make_ints(&n->b, r->out[d], index));
     }
     return x;
 }

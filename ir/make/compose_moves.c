@@ -20,6 +20,15 @@ ac_tensor *ac_make_part(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t b
     return !x || (begin == 0 && size == x->dim[axis]) ? x : ac_make_slice(b, x, axis, begin, size);
 }
 
+ac_tensor *ac_make_gather(const ac_maker *b, ac_tensor *x, int32_t axis, ac_tensor *at)
+{
+    ac_attrs a;
+    ac_tensor *in[] = {x, at};
+    ac_attrs_init(AC_OP_GATHER, &a);
+    a.gather.axis = axis;
+    return x && at ? ac_make_op(b, AC_OP_GATHER, in, 2, &a, AC_NONE) : NULL;
+}
+
 ac_tensor *ac_make_pad_or_crop(const ac_maker *b, ac_tensor *x, const int64_t *before, const int64_t *after)
 {
     int64_t front[AC_MAX_RANK], end[AC_MAX_RANK];

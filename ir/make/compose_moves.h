@@ -8,6 +8,8 @@ ac_tensor *ac_make_reshape_like(const ac_maker *b, ac_tensor *x, const ac_tensor
 ac_tensor *ac_make_swapped(const ac_maker *b, ac_tensor *x); /* its last two dimensions */
 /* Elements begin .. begin + size - 1 along `axis`. */
 ac_tensor *ac_make_part(const ac_maker *b, ac_tensor *x, int32_t axis, int64_t begin, int64_t size);
+/* The elements of x along `axis` whose indices are `at`, in place of that dimension. */
+ac_tensor *ac_make_gather(const ac_maker *b, ac_tensor *x, int32_t axis, ac_tensor *at);
 /* Zeros before and after each dimension; below 0: that many elements are removed. */
 ac_tensor *ac_make_pad_or_crop(const ac_maker *b, ac_tensor *x, const int64_t *before, const int64_t *after);
 ac_tensor *ac_make_reverse(const ac_maker *b, ac_tensor *x, int32_t axis);
