@@ -22,7 +22,7 @@ enum {
     STORED = 0,
     DEFLATED = 8,
 };
-#define ELSEWHERE UINT32_MAX /* a number of 32 bits that stands for one of 64 bits */
+#define ELSEWHERE UINT32_MAX /* in a field of 32 bits: the value is in the extra field, in 64 bits */
 
 typedef struct directory {
     uint64_t at, n;

@@ -1,4 +1,4 @@
-/* zip.h - reads ZIP archives from anybody, from memory: members stored or deflated, each with its CRC-32 checked.
+/* zip.h - reads ZIP archives of unknown origin, from memory: members stored or deflated, each with its CRC-32 checked.
  *
  *     ac_zip z;
  *     const char *wrong = ac_zip_open(cx->region, file, &z);               NULL: its directory is in order

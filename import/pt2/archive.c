@@ -1,5 +1,5 @@
-/* archive.c - the members of an archive that torch.export.save has written: the program as JSON, and what describes
- * its weights and constants.
+/* archive.c - the members of an archive that torch.export.save has written: the program as JSON, and the
+ * descriptions of its weights and constants.
  *
  *     net/archive_format                            "pt2"
  *     net/models/model.json                         the program

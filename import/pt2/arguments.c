@@ -189,7 +189,7 @@ typedef struct operand {
     bool optional, number, list;
 } operand;
 
-/* The next operand of the row's text; false: there are no more. */
+/* Reads the next operand of the row's text; false: the text has ended. */
 static bool next_operand(ac_ctx *cx, const char **at, operand *o)
 {
     const char *from = *at + strspn(*at, " ");

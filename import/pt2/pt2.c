@@ -52,7 +52,7 @@ static void need(needs *x, const char *name)
     ac_push(x->r->cx->region, &x->todo, i);
 }
 
-/* All names of values in an argument, or in what a node makes. */
+/* Visits the names of all values in arguments (maker -1: marks their nodes), or in the results of node `maker`. */
 static void each_name(needs *x, const ac_js_node *top, int32_t maker)
 {
     const ac_js_node *v = top;
@@ -305,7 +305,7 @@ static int check_sizes(ac_ep *r)
 
 /* ------------------------------------------------------------------ outputs */
 
-/* A node that only stands for the program, so that outputs can be read as arguments. */
+/* An empty node at the end of the program: functions that read arguments of nodes read the outputs with it. */
 static ac_ep_node reader_of_outputs(ac_ep *r)
 {
     ac_ep_node n = {.r = r, .scope = r->main, .name = "outputs", .type = "output"};

@@ -194,7 +194,7 @@ struct ac_ep_node {
     bool in_place;
     ac_ep_value **from; /* the operands' values; NULL: left out, or a number in the file */
     ac_tensor **in;     /* NULL: left out */
-    bool *number;       /* numbers, whose type does not count much */
+    bool *number;       /* it is a number: its type yields to those of tensors */
     int32_t n_in;
     ac_ep_value **out; /* all results in a row */
     int32_t n_out;

@@ -91,7 +91,7 @@ static bool holds(const uint8_t *p, size_t n, const char *name, size_t length)
     return false;
 }
 
-/* Names of members stand before their bytes, and all of them at the end. */
+/* The name of each member is before its bytes, and the directory at the end lists all names. */
 bool ac_peek_member(ac_span s, const char *name)
 {
     enum { ENDS = 1 << 18 };
