@@ -201,10 +201,7 @@ int ac_ep_do_safe_softmax(ac_ep_node *n)
 
 static int trains(ac_ep_node *n, bool train)
 {
-    if (!train)
-        return AC_OK;
-    return ac_refuse(n->r->reading, n->at, E0108, n->type, "it is in training mode: it draws random numbers",
-                     "export the model after model.eval()");
+    return train ? ac_ep_refuse_training(n, "draws random numbers") : AC_OK;
 }
 
 int ac_ep_do_dropout(ac_ep_node *n)

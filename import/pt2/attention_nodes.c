@@ -100,8 +100,7 @@ int ac_ep_do_sdpa(ac_ep_node *n)
     (void)ac_attr_bool(&n->attrs, A_compute_log_sumexp);
     (void)ac_attr_bool(&n->attrs, A_return_debug_mask);
     if (drop > 0)
-        return ac_refuse(n->r->reading, n->at, E0108, n->type, "it is in training mode: it draws random numbers",
-                         "export the model after model.eval()");
+        return ac_ep_refuse_training(n, "draws random numbers");
     AC_TRY(read_mask(n, &a));
     const int32_t h = a.rank - 3;
     const bool shared = gqa && h >= 0 && a.q->dim[h] != a.k->dim[h];

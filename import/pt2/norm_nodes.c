@@ -72,8 +72,7 @@ int ac_ep_do_batch_norm(ac_ep_node *n)
     (void)ac_attr_float(&n->attrs, A_momentum);
     AC_TRY(check_channels(n, 1));
     if (training && (n->in[3] || n->in[4]))
-        return ac_refuse(n->r->reading, n->at, E0108, n->type, "it is in training mode: it changes running statistics",
-                         "export the model after model.eval()");
+        return ac_ep_refuse_training(n, "changes running statistics");
     if (training || !n->in[3] || !n->in[4])
         return by_batch(n, eps);
     ac_tensor *y = ac_make_batch_norm(&n->b, n->in[0], 1, n->in[3], n->in[4], eps, n->in[1], n->in[2]);

@@ -243,6 +243,8 @@ int ac_ep_result_number(ac_ep_node *n, ac_dtype type, double f, int64_t i);
 int ac_ep_promote(ac_ep_node *n, int32_t from, int32_t to, bool floats);
 /* Type that result i has in the file; AC_NONE: unknown. */
 ac_dtype ac_ep_declared(ac_ep_node *n, int32_t i);
+/* Refuses a node in training mode; `does`: its effect that inference does not have, "draws random numbers". AC_FAIL */
+int ac_ep_refuse_training(ac_ep_node *n, const char *does);
 int ac_ep_axis(ac_ep_node *n, int id, int32_t rank, int32_t *axis); /* a scalar has axis 0 */
 /* A mask of axes; all if the list is left out or empty. */
 int ac_ep_axes(ac_ep_node *n, int id, int32_t rank, uint32_t *mask);

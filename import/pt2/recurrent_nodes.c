@@ -239,8 +239,7 @@ int ac_ep_do_recurrent(ac_ep_node *n)
     c.biases = ac_attr_bool(&n->attrs, A_has_biases);
     c.dirs = ac_attr_bool(&n->attrs, A_bidirectional) ? 2 : 1;
     if (train && ac_attr_float(&n->attrs, A_dropout) > 0 && layers > 1)
-        return ac_refuse(n->r->reading, n->at, E0108, n->type, "it is in training mode: it draws random numbers",
-                         "export the model after model.eval()");
+        return ac_ep_refuse_training(n, "draws random numbers");
     (void)ac_attr_float(&n->attrs, A_dropout);
     if (n->n_in < 1 + states)
         return ac_error(n->r->cx, n->at, E0102, "it has no first states");

@@ -188,6 +188,13 @@ int ac_ep_value_number(ac_ep_node *n, ac_ep_value *v, ac_tensor *t)
     return AC_OK;
 }
 
+int ac_ep_refuse_training(ac_ep_node *n, const char *does)
+{
+    return ac_refuse(n->r->reading, n->at, E0108, n->type,
+                     ac_strf(n->r->cx->region, "it is in training mode: it %s", does),
+                     "export the model after model.eval()");
+}
+
 int ac_ep_axis(ac_ep_node *n, int id, int32_t rank, int32_t *axis)
 {
     return ac_attr_axis(&n->attrs, id, rank ? rank : 1, axis);
