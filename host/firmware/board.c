@@ -67,6 +67,17 @@ static void add_words(ac_region *r, words *w, const char *text)
         ac_push(r, w, ac_strf(r, "%.*s", (int)strcspn(at, " "), at));
 }
 
+const char *const *ac_tool_words(ac_ctx *cx, const char *const *first, const char *const *more)
+{
+    words w = {0};
+    for (; *first; first++)
+        ac_push(cx->region, &w, *first);
+    for (; *more; more++)
+        ac_push(cx->region, &w, *more);
+    ac_push(cx->region, &w, NULL);
+    return w.item;
+}
+
 const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const *more)
 {
     words w = {0};
@@ -119,15 +130,13 @@ static void add_headers(ac_ctx *cx, const ac_board *b, const char *dir, words *w
     }
 }
 
-const char *const *ac_board_clang(ac_ctx *cx, const ac_board *b, const char *dir, const char *const *more)
+const char *const *ac_board_clang(ac_ctx *cx, const ac_board *b, const char *dir)
 {
     words w = {0};
     ac_push(cx->region, &w, clang(cx));
     ac_push(cx->region, &w, !strcmp(b->system, "arm") ? "--target=arm-none-eabi" : "--target=riscv32-unknown-elf");
     add_words(cx->region, &w, b->cpu);
     add_headers(cx, b, dir, &w);
-    for (; *more; more++)
-        ac_push(cx->region, &w, *more);
     ac_push(cx->region, &w, NULL);
     return w.item;
 }

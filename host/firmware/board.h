@@ -34,10 +34,13 @@ typedef struct ac_tool {
 } ac_tool;
 
 void ac_tools_run(ac_tool *tool, int32_t n); /* all at the same time */
+/* Two lists that end with NULL, as one. */
+const char *const *ac_tool_words(ac_ctx *cx, const char *const *first, const char *const *more);
 /* prefix-gcc with the options of the core, those given (they end with NULL), as words for argv. */
 const char *const *ac_board_gcc(ac_ctx *cx, const ac_board *b, const char *const *more);
-/* The same for clang, with the headers of gcc's C library; its version, NULL: without clang. Files in dir. */
-const char *const *ac_board_clang(ac_ctx *cx, const ac_board *b, const char *dir, const char *const *more);
+/* The first words for clang, with the headers of gcc's C library, by a call of gcc. Its version, NULL: without clang.
+ * Files in dir. */
+const char *const *ac_board_clang(ac_ctx *cx, const ac_board *b, const char *dir);
 const char *ac_board_clang_version(ac_ctx *cx, const char *dir);
 const char *ac_board_version(ac_ctx *cx, const ac_board *b, const char *dir); /* of gcc: "12.2.1" */
 const char *ac_board_read(ac_ctx *cx, const char *path); /* a whole text file; "" when it is not there */

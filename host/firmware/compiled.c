@@ -120,7 +120,9 @@ static int write_files(ac_module *m, const char *dir)
 static bool ask(const ac_module *m, const ac_board *b, const char *dir, const char *name, compiled *to)
 {
     enum { FLAGS = 16 }; /* other flags do not matter: debugging, the section of constants */
+    static const char *const NOTHING[] = {NULL};
     ac_region *r = m->cx->region;
+    const char *const *cc = !strcmp(name, "gcc") ? ac_board_gcc(m->cx, b, NOTHING) : ac_board_clang(m->cx, b, dir);
     ac_tool tool[LEVELS];
     for (int k = 0; k < LEVELS; k++) {
         const char *more[] = {LEVEL[k],
@@ -135,9 +137,7 @@ static bool ask(const ac_module *m, const ac_board *b, const char *dir, const ch
                               "-o",
                               ac_strf(r, "%s/%s%d.s", dir, name, k),
                               NULL};
-        tool[k] =
-            (ac_tool){.argv = !strcmp(name, "gcc") ? ac_board_gcc(m->cx, b, more) : ac_board_clang(m->cx, b, dir, more),
-                      .log = ac_strf(r, "%s/log%d", dir, k)};
+        tool[k] = (ac_tool){.argv = ac_tool_words(m->cx, cc, more), .log = ac_strf(r, "%s/log%d", dir, k)};
     }
     ac_tools_run(tool, LEVELS);
     for (int k = 0; k < LEVELS; k++) {
