@@ -1,5 +1,6 @@
 /* sys.h - the functions of the operating system that arenac uses, in sys_posix.c and in sys_windows.c; one of them is
- * compiled. No other file includes a header of a system (tests/cli/tree/systems.sh).
+ * compiled. sys.c has those that need no other header. No other file includes a header of a system
+ * (tests/cli/tree/systems.sh).
  *
  *     const int fd = ac_sys_open("model.onnx", AC_SYS_READ, 0);
  *     ac_sys_info of;
@@ -76,6 +77,7 @@ int ac_sys_open(const char *path, ac_sys_how how, unsigned mode);
 int64_t ac_sys_read(int fd, void *to, size_t n); /* the bytes read, 0 at the end; 0 is the descriptor of stdin */
 bool ac_sys_at_start(int fd);
 void ac_sys_set_mode(int fd, unsigned mode);               /* as well as it goes */
+int64_t ac_sys_write(int fd, const void *bytes, size_t n); /* the bytes written; H */
 int ac_sys_write_all(int fd, const void *bytes, size_t n); /* 0 or an errno; H */
 int ac_sys_flush(int fd);                                  /* 0 or an errno; a file that cannot be flushed is fine */
 int ac_sys_close(int fd);                                  /* 0 or an errno: a full disk may show here */

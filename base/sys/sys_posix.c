@@ -117,13 +117,6 @@ char **ac_sys_matches(const char *pattern, size_t *n)
     return names;
 }
 
-void ac_sys_matches_free(char **names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(names[i]);
-    free(names);
-}
-
 /* ------------------------------------------------------------------ files */
 
 static int describe(int status, const struct stat *st, ac_sys_info *to)
@@ -181,19 +174,13 @@ void ac_sys_set_mode(int fd, unsigned mode)
     (void)ignored;
 }
 
-int ac_sys_write_all(int fd, const void *bytes, size_t n)
+int64_t ac_sys_write(int fd, const void *bytes, size_t n)
 {
-    const char *p = bytes;
-    while (n) {
-        const ssize_t w = write(fd, p, n);
-        if (w < 0 && errno == EINTR)
-            continue;
-        if (w <= 0)
-            return w < 0 ? errno : EIO;
-        p += w;
-        n -= (size_t)w;
-    }
-    return 0;
+    ssize_t put;
+    do
+        put = write(fd, bytes, n);
+    while (put < 0 && errno == EINTR);
+    return put;
 }
 
 /* Some file systems cannot flush, and foreign folders. */

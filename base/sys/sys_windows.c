@@ -275,13 +275,6 @@ char **ac_sys_matches(const char *pattern, size_t *n)
     return names;
 }
 
-void ac_sys_matches_free(char **names, size_t n)
-{
-    for (size_t i = 0; i < n; i++)
-        free(names[i]);
-    free(names);
-}
-
 /* ------------------------------------------------------------------ files */
 
 static int describe(HANDLE h, ac_sys_info *to)
@@ -334,9 +327,10 @@ int ac_sys_open(const char *path, ac_sys_how how, unsigned mode)
     return _open_osfhandle((intptr_t)h, reads ? _O_RDONLY | _O_BINARY : _O_BINARY);
 }
 
+enum { MOST = 1 << 30 }; /* bytes of a read or a write */
+
 int64_t ac_sys_read(int fd, void *to, size_t n)
 {
-    enum { MOST = 1 << 30 };
     return _read(fd, to, n < MOST ? (unsigned)n : MOST);
 }
 
@@ -350,18 +344,9 @@ void ac_sys_set_mode(int fd, unsigned mode)
     (void)fd, (void)mode;
 }
 
-int ac_sys_write_all(int fd, const void *bytes, size_t n)
+int64_t ac_sys_write(int fd, const void *bytes, size_t n)
 {
-    enum { MOST = 1 << 30 };
-    const char *p = bytes;
-    while (n) {
-        const int w = _write(fd, p, n < MOST ? (unsigned)n : MOST);
-        if (w <= 0)
-            return w < 0 ? errno : EIO;
-        p += w;
-        n -= (size_t)w;
-    }
-    return 0;
+    return _write(fd, bytes, n < MOST ? (unsigned)n : MOST);
 }
 
 int ac_sys_flush(int fd)

@@ -34,6 +34,6 @@ int main(int argc, char **argv)
     return ac_sys_memory() == 0;
 }
 END
-    HOME=$tmp python3 -m ziglang cc -target $target -I. "$tmp/main.c" base/sys/sys_posix.c base/sys/text.c \
+    HOME=$tmp python3 -m ziglang cc -target $target -I. "$tmp/main.c" base/sys/sys_posix.c base/sys/sys.c \
         -o "$tmp/linked" 2>"$tmp/log" || fail "$target does not link: $(head -20 "$tmp/log")"
 done

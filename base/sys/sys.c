@@ -1,8 +1,28 @@
-/* text.c - whole small files; see sys.h. */
+/* sys.c - functions that are the same on all systems; see sys.h. */
 #include "base/sys/sys.h"
 
 #include <errno.h>
 #include <stdlib.h>
+
+void ac_sys_matches_free(char **names, size_t n)
+{
+    for (size_t i = 0; i < n; i++)
+        free(names[i]);
+    free(names);
+}
+
+int ac_sys_write_all(int fd, const void *bytes, size_t n)
+{
+    const char *p = bytes;
+    while (n) {
+        const int64_t w = ac_sys_write(fd, p, n);
+        if (w <= 0)
+            return w < 0 ? errno : EIO;
+        p += w;
+        n -= (size_t)w;
+    }
+    return 0;
+}
 
 char *ac_sys_text(const char *path, size_t *n)
 {
