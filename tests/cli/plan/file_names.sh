@@ -25,5 +25,6 @@ int main(void) { return time(0) == 0 && TIME_MODEL_ARENA_BYTES < STDINT_MODEL_AR
 fi
 # no message has an option with a name that is not quoted
 cd "$src" || exit 1
-grep -rnE '"[^"]*--[a-z]+ %s[=.]' base cli codegen driver export host import ir planner prove >"$tmp/lines"
+# shellcheck disable=SC2086
+grep -rnE '"[^"]*--[a-z]+ %s[=.]' $folders >"$tmp/lines"
 [ ! -s "$tmp/lines" ] || fail "use ac_shell_set of base/shell.h: $(cat "$tmp/lines")"

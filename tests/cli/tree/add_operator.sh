@@ -8,8 +8,8 @@ require cmake cmake
 page=$src/docs/add-operator.md cache=$(dirname "$arenac")/CMakeCache.txt tree=$tmp/tree
 [ -f "$cache" ] || { echo "skipped: $arenac does not lie in a build folder: build it with cmake"; exit 77; }
 mkdir -p "$tree/tests"
-for f in CMakeLists.txt LICENSE CHANGELOG.md arenac.h base cli cmake codegen driver export host import ir \
-    planner prove runtime timing; do
+# shellcheck disable=SC2086
+for f in CMakeLists.txt LICENSE CHANGELOG.md arenac.h cmake $folders; do
     cp -r "$src/$f" "$tree"
 done
 cp -r "$src/tests/golden" "$tree/tests"

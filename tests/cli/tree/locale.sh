@@ -5,9 +5,9 @@
 # SOURCE_DIR
 . "$2/tests/cli/prelude"
 cd "$src" || exit 1
-layers="arenac.h base cli codegen driver export host import ir models planner prove python runtime timing web"
 # shellcheck disable=SC2086
-sources=$(find $layers -name '*.[ch]' -o -name '*.def' | grep -v -e '^prove/replay/' -e '^planner/certcheck/')
+sources=$(find arenac.h $folders models python web -name '*.[ch]' -o -name '*.def' |
+    grep -v -e '^prove/replay/' -e '^planner/certcheck/')
 calls='strto(d|f|ld)|ato[f]|v?f?[sw]?scanf|set_?locale|localeconv|newlocale|uselocale|strcoll|strxfrm|strftime'
 classes='is(alpha|alnum|digit|xdigit|space|blank|upper|lower|punct|print|graph|cntrl)|to(upper|lower)|strn?casecmp'
 seen=$(echo "$sources" | wc -l)
