@@ -166,7 +166,7 @@ static ac_js_node *append(reader *x, const ac_js_node *n)
 static int read_value(reader *x, const char *key)
 {
     skip(x);
-    ac_js_node n = {.key = key, .line = x->line, .col = ac_column(x->line_start, x->at)};
+    ac_js_node n = {.key = key, .text = "", .line = x->line, .col = ac_column(x->line_start, x->at)};
     if (x->at >= x->end)
         return fail(x, x->at, E0010, "the text ends where a value is expected");
     if (*x->at == '{' || *x->at == '[') {

@@ -29,7 +29,7 @@ struct ac_js_node {
     ac_js_kind kind;
     int32_t line, col;
     const char *key;  /* member of an object: interned; else NULL */
-    const char *text; /* STRING: interned, escapes resolved; NUMBER: as written */
+    const char *text; /* STRING: interned, escapes resolved; NUMBER: as written; else "" */
     int32_t n;        /* ARRAY, OBJECT: how many are inside */
     ac_js_node *first, *last, *next, *up;
 };
