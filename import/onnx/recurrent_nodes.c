@@ -24,6 +24,7 @@ typedef struct cell {
     double clip;        /* of what enters a gate; 0: none */
     bool coupled;       /* LSTM: the forget gate is 1 - the input gate */
     ac_tensor *lengths; /* i32 [B,1]: of the sequences, if they differ; else NULL */
+    ac_tensor *any;     /* bool [B,1]: a sequence has steps; NULL: each has */
     ac_tensor *count;   /* the valid number of steps; NULL: all are */
     ac_tensor *x;       /* [T,B,I]; of a dynamic one as u8, with scale and zero point */
     ac_tensor *x_scale, *x_zero;
@@ -248,12 +249,22 @@ static bool goes_back(const cell *c, int32_t dir)
     return dir == 1 || c->reverse;
 }
 
-/* The states before the first step. */
+/* Operand i, the states before the first step. Of a sequence without steps the last states are 0, whatever the first
+ * ones are, as in ONNX Runtime; so these are 0 too. */
+static ac_tensor *first_state(cell *c, int32_t i, int32_t dir)
+{
+    ac_onx_node *n = c->n;
+    ac_tensor *x = ac_onx_in(n, i) ? of_direction(c, n->in[i], dir) : NULL;
+    if (!x)
+        return ac_onx_in(n, i) ? NULL : zeros(c);
+    return c->any ? WHERE(c->any, x, number(c, 0)) : x;
+}
+
 static int first_states(cell *c, int32_t dir, ac_tensor **state)
 {
     ac_onx_node *n = c->n;
-    state[HIDDEN] = ac_onx_in(n, 5) ? of_direction(c, n->in[5], dir) : zeros(c);
-    state[CELL] = c->gates != 4 ? NULL : ac_onx_in(n, 6) ? of_direction(c, n->in[6], dir) : zeros(c);
+    state[HIDDEN] = first_state(c, 5, dir);
+    state[CELL] = c->gates == 4 ? first_state(c, 6, dir) : NULL;
     state[STEP] = !c->lengths ? NULL : ac_make_number(&n->b, AC_I32, goes_back(c, dir) ? (double)(c->t - 1) : 0);
     return state[HIDDEN] && (c->gates != 4 || state[CELL]) && (!c->lengths || state[STEP]) ? AC_OK : AC_FAIL;
 }
@@ -415,7 +426,7 @@ static int read_lengths(cell *c)
 {
     ac_onx_node *n = c->n;
     ac_tensor *len = ac_onx_in(n, 4);
-    bool same = true;
+    bool same = true, empty = false;
     if (c->x->count)
         AC_TRY(count_steps(c));
     if (!len)
@@ -426,12 +437,16 @@ static int read_lengths(cell *c)
     if (ac_tensor_is_const(len)) {
         ac_ints v;
         AC_TRY(ac_operand_values(&n->b, &n->in[4], &v));
-        for (int32_t i = 0; i < v.n; i++)
+        for (int32_t i = 0; i < v.n; i++) {
             same &= v.v[i] >= c->t;
+            empty |= v.v[i] < 1;
+        }
         if (same)
             return AC_OK;
     }
     c->lengths = ac_make_reshape(&n->b, ac_make_cast(&n->b, len, AC_I32), 2, (int64_t[]){c->b, 1});
+    if (c->lengths && (empty || !ac_tensor_is_const(len)))
+        c->any = GREATER(c->lengths, ac_make_number(&n->b, AC_I32, 0));
     return c->lengths ? AC_OK : AC_FAIL;
 }
 

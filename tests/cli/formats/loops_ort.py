@@ -1,5 +1,5 @@
-"""Loop and If of ONNX with data-dependent conditions and trip counts, nested, with scan outputs, compared with ONNX
-Runtime.
+"""Loop and If of ONNX with data-dependent conditions and trip counts, nested, with scan outputs, and recurrent layers
+whose sequences have lengths, compared with ONNX Runtime.
 
     loops_ort.py ARENAC DIR BACKEND[,BACKEND..]
 """
@@ -14,7 +14,7 @@ import onnxruntime as ort
 from onnx import TensorProto, helper, numpy_helper
 
 arenac, out, backends = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3].split(",")
-F, I, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.BOOL
+F, I, I32, B = TensorProto.FLOAT, TensorProto.INT64, TensorProto.INT32, TensorProto.BOOL
 random = np.random.default_rng(5)
 CASES = {}
 
@@ -211,6 +211,26 @@ def nested():
     case("nested", top, c0=True, v0=floats(6), q=floats(6), stop=np.float32(13))
 
 
+def sequences():
+    """Recurrent layers whose sequences have lengths, 0 among them, and first states."""
+    for op, gates in ("LSTM", 4), ("GRU", 3), ("RNN", 1):
+        for way, d, known in ("reverse", 1, True), ("bidirectional", 2, False):
+            lengths = np.array([2, 0, 4], np.int32)
+            weights = {"W": floats(d, gates * 3, 2), "R": floats(d, gates * 3, 3)}
+            states = {k: floats(d, 3, 3) - np.float32(0.5) for k in ("h0", "c0")[: 2 if op == "LSTM" else 1]}
+            given = {"x": floats(4, 3, 2), **states, **({} if known else {"n": lengths})}
+            weights.update({"n": lengths} if known else {})
+            results = ["y", "h", "c"] if op == "LSTM" else ["y", "h"]
+            top = graph(
+                "sequences",
+                [helper.make_node(op, ["x", "W", "R", "", "n", *states], results, hidden_size=3, direction=way)],
+                [value(k, I32 if k == "n" else F, *v.shape) for k, v in given.items()],
+                [value(k, F, *([4] if k == "y" else []), d, 3, 3) for k in results],
+                **weights,
+            )
+            case("lengths of %s, %s" % (op, way), top, **given)
+
+
 def run(name, model, given, backend):
     """The failure; None: none."""
     path, results = out / (name + ".onnx"), out / (name + "-" + backend)
@@ -233,6 +253,7 @@ def run(name, model, given, backend):
 loops()
 branches()
 nested()
+sequences()
 bad = 0
 for name, (model, given) in CASES.items():
     for backend in backends:
