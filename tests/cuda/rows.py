@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
-"""Random products of few rows, depthwise convolutions, and models of 16 bits, as text: rows.py SEED COUNT KIND >FILE
+"""Random products of few rows, depthwise convolutions, softmax, and models of 16 bits, as text: rows.py SEED COUNT KIND >FILE
 
-KIND: f32, i8, f16, bf16, depthwise. Those of 16 bits have whole numbers as weights and inputs, so that every sum is
+KIND: f32, i8, f16, bf16, depthwise, softmax (integers). Those of 16 bits have whole numbers as weights and inputs, so that every sum is
 exact and all targets have the same bits; operators that move values are among them."""
 import random
 import sys
@@ -73,12 +73,25 @@ def depthwise(r, k, out):
     out += [line % v for line in DEPTHWISE.strip().split("\n")]
 
 
+def softmax(r, k, out):
+    """Of rows that a lane holds in registers, with or without columns beyond the last one, and of longer ones."""
+    kind, log = r.choice([("i8", "softmax"), ("i8", "softmax"), ("u8", "softmax"), ("i16", "softmax"),
+                          ("i8", "log_softmax")])
+    low, high = {"i8": ("-128", "127"), "u8": ("0", "255"), "i16": ("0", "0")}[kind]
+    rows, n = r.choice([1, 1, 2, 5, 33]), r.choice([8, 12, 31, 32, 33, 100, 1001, 2049])
+    scale = "0.0625, " + high if log == "log_softmax" else "0.00390625, " + low if kind != "i16" else "3.0517578125e-05, 0"
+    out += ["input x%d: %s[%d,%d] q(%g, 0)" % (k, kind, rows, n, 0.001 if kind == "i16" else r.choice([0.02, 0.1, 0.3])),
+            "y%d: %s[%d,%d] q(%s) = %s(x%d)" % (k, kind, rows, n, scale, log, k)]
+
+
 def main():
     seed, count, kind = int(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
     r, out = random.Random(seed), []
     for k in range(count):
         if kind == "depthwise":
             depthwise(r, k, out)
+        elif kind == "softmax":
+            softmax(r, k, out)
         else:
             dense(r, kind, k, out)
     names = ", ".join("y%d" % k for k in range(count))

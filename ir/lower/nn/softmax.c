@@ -31,16 +31,18 @@ typedef struct row {
     int32_t diff_min, most_diff; /* the table ends with most_diff */
     ac_x inverse, down; /* 8 bits: reciprocal of the sum, and how far products are shifted; log: the sum's logarithm,
                            least difference */
+    int32_t held;       /* warps: elements of a lane, then their values, in registers; -1: none */
 } row;
 
 /* A number system, element by element: the operations of both fixed-point schedules, and of the warps, on a row. */
 typedef struct steps {
-    ac_dtype d;                                        /* of max and sum */
+    ac_dtype d;                                        /* of max, values and sum */
     double least;                                      /* below every element */
-    ac_x (*term)(ac_lower *L, const row *r, ac_x c);   /* of the sum; max is known */
+    ac_x (*value)(ac_lower *L, const row *r, ac_x x);  /* what an element adds and becomes is of it; max is known */
+    ac_x (*term)(ac_lower *L, const row *r, ac_x v);   /* of the sum, from the value */
     void (*prepare)(ac_lower *L, row *r);              /* values derived from the sum that results need, once for a
                                                         * row */
-    ac_x (*result)(ac_lower *L, const row *r, ac_x c); /* in the type of the output */
+    ac_x (*result)(ac_lower *L, const row *r, ac_x v); /* from the value, in the type of the output */
 } steps;
 
 /* Reduces a row to its max or sum: vectors in a vector variable, the remainder in a scalar one. */
@@ -173,68 +175,145 @@ static ac_x element(ac_lower *L, const row *r, ac_x c)
     return ac_dtype_is_float(r->r.in->dtype) ? v : ac_lb_cast(&L->b, v, AC_I32);
 }
 
-/* beta (x - max) of element c. */
-static ac_x shifted(ac_lower *L, const row *r, ac_x c)
+static ac_x itself(ac_lower *L, const row *r, ac_x v)
+{
+    (void)L;
+    (void)r;
+    return v;
+}
+
+/* beta (x - max) */
+static ac_x shifted(ac_lower *L, const row *r, ac_x x)
 {
     ac_lb *b = &L->b;
-    const ac_x v = ac_lb_sub(b, element(L, r, c), r->max);
+    const ac_x v = ac_lb_sub(b, x, r->max);
     return r->beta < 1 || r->beta > 1 ? ac_lb_mul(b, v, ac_lb_like(b, v, (double)r->beta)) : v;
 }
 
-static ac_x term_f32(ac_lower *L, const row *r, ac_x c)
+static ac_x exp_of_f32(ac_lower *L, const row *r, ac_x v)
 {
-    const ac_x v = shifted(L, r, c);
     return r->beta < 0 ? ac_lo_exp(L, v) : ac_lo_exp_falling(L, v);
 }
-static void prepare_f32(ac_lower *L, row *r)
+static ac_x exp_f32(ac_lower *L, const row *r, ac_x x)
 {
-    r->sum = r->log ? ac_lo_log(L, r->sum) : r->sum;
+    return exp_of_f32(L, r, shifted(L, r, x));
 }
-static ac_x result_f32(ac_lower *L, const row *r, ac_x c)
+static void keep(ac_lower *L, row *r)
 {
-    const ac_x v = shifted(L, r, c);
-    return r->log ? ac_lb_sub(&L->b, v, r->sum) : ac_lb_div(&L->b, ac_lo_exp(L, v), r->sum);
+    (void)L;
+    (void)r;
 }
-static const steps STEPS_F32 = {AC_F32, -(double)3.402823466e38F, term_f32, prepare_f32, result_f32};
+static void log_of_sum(ac_lower *L, row *r)
+{
+    r->sum = ac_lo_log(L, r->sum);
+}
+static ac_x share_f32(ac_lower *L, const row *r, ac_x v)
+{
+    return ac_lb_div(&L->b, v, r->sum);
+}
+static ac_x less_f32(ac_lower *L, const row *r, ac_x v)
+{
+    return ac_lb_sub(&L->b, v, r->sum);
+}
+static const steps STEPS_F32[2] = {
+    {AC_F32, -(double)3.402823466e38F, exp_f32, itself, keep, share_f32},
+    {AC_F32, -(double)3.402823466e38F, shifted, exp_of_f32, log_of_sum, less_f32}, /* log_softmax */
+};
 
-/* The columns of a lane. */
-static ac_x open_columns(ac_lower *L, row *r, const ac_gpu_warps *w)
+/* The columns of a lane, one after another; those that it holds are computed as though all lanes had as many. */
+typedef struct columns {
+    ac_x c, at, inside; /* at: in the registers; inside: is c a column? 0: always */
+} columns;
+
+enum { MOST_HELD = 64 }; /* elements of a row that a lane holds */
+
+static int64_t held_of(const row *r)
+{
+    return (r->r.depth + GPU_LANES - 1) / GPU_LANES;
+}
+
+static columns open_columns(ac_lower *L, row *r, const ac_gpu_warps *w)
 {
     ac_lb *b = &L->b;
     const ac_x depth = ac_lb_i32(b, r->r.depth);
     r->r.base = ac_lb_mul(b, w->item, depth);
-    return ac_lb_for(b, "c", w->lane, depth, GPU_LANES, AC_MARK_SERIAL);
+    if (r->held < 0)
+        return (columns){.c = ac_lb_for(b, "c", w->lane, depth, GPU_LANES, AC_MARK_SERIAL)};
+    const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, held_of(r)), 1, AC_MARK_UNROLL);
+    const ac_x c = ac_lb_add(b, w->lane, ac_lb_mul(b, i, ac_lb_i32(b, GPU_LANES)));
+    return (columns){.c = c,
+                     .at = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, w->threads)), w->t),
+                     .inside = r->r.depth % GPU_LANES ? ac_lb_lt(b, c, depth) : 0};
 }
 
-/* GPUs: a warp for each row. An element's exponential is computed for the sum, and again for the result. */
+/* An element; of a lane that has none, the last one. */
+static ac_x load_column(ac_lower *L, row *r, const columns *k)
+{
+    ac_lb *b = &L->b;
+    const ac_x x = element(L, r, k->inside ? ac_lb_min(b, k->c, ac_lb_i32(b, r->r.depth - 1)) : k->c);
+    if (r->held >= 0)
+        ac_lb_store(b, r->held, k->at, x);
+    return x;
+}
+
+static ac_x value_of(ac_lower *L, row *r, const steps *s, const columns *k)
+{
+    return s->value(L, r, r->held < 0 ? element(L, r, k->c) : ac_lb_load(&L->b, r->held, k->at, 1));
+}
+
+static void add_term(ac_lower *L, row *r, const steps *s, const columns *k)
+{
+    ac_lb *b = &L->b;
+    const ac_x v = value_of(L, r, s, k), sum = ac_lb_get(b, r->sum);
+    ac_x term = s->term(L, r, v);
+    if (r->held >= 0)
+        ac_lb_store(b, r->held, k->at, v);
+    if (k->inside)
+        term = ac_lb_select(b, k->inside, term, ac_lb_like(b, term, 0));
+    ac_lb_set(b, r->sum, ac_dtype_is_float(s->d) ? ac_lb_add(b, sum, term) : ac_lb_add_wrap(b, sum, term));
+}
+
+static void put_result(ac_lower *L, row *r, const steps *s, const columns *k)
+{
+    ac_lb *b = &L->b;
+    const ac_x v = r->held < 0 ? value_of(L, r, s, k) : ac_lb_load(b, r->held, k->at, 1), y = s->result(L, r, v);
+    if (k->inside)
+        ac_lb_if(b, k->inside);
+    ac_lo_rows_store(L, &r->r, k->c, y, 1);
+    if (k->inside)
+        ac_lb_end(b);
+}
+
+/* GPUs: a warp for each row. Lanes hold their elements, and then what these become of, unless a row is long. */
 static int warp_rows(ac_lower *L, row *r, const steps *s)
 {
     ac_lb *b = &L->b;
     const bool real = ac_dtype_is_float(s->d);
     ac_gpu_warps w;
-    ac_x c;
+    columns k;
     r->r.x = ac_lo_operand(L, r->r.in);
     const int64_t rows = ac_tensor_count(r->r.in) / r->r.depth;
     const int32_t threads = ac_gpu_warps_threads(rows, r->r.depth);
     const int32_t max_buf = ac_lo_gpu_local(L, "max", s->d, threads, AC_WHERE_THREAD);
+    if (held_of(r) <= MOST_HELD)
+        r->held = ac_lo_gpu_local(L, "row", s->d, held_of(r) * threads, AC_WHERE_THREAD);
     ac_gpu_warps_open(&w, L, rows, r->r.depth, s->d);
     ac_gpu_warps_phase(&w);
-    ac_x v = ac_lb_var(b, "max", real ? ac_lb_num(b, s->d, s->least) : ac_lb_int(b, s->d, (int64_t)s->least));
-    c = open_columns(L, r, &w);
-    ac_lb_set(b, v, ac_lb_max(b, element(L, r, c), ac_lb_get(b, v)));
+    r->max = ac_lb_var(b, "max", real ? ac_lb_num(b, s->d, s->least) : ac_lb_int(b, s->d, (int64_t)s->least));
+    k = open_columns(L, r, &w);
+    ac_lb_set(b, r->max, ac_lb_max(b, load_column(L, r, &k), ac_lb_get(b, r->max)));
     ac_lb_end(b);
-    ac_gpu_warps_put(&w, ac_lb_get(b, v));
+    ac_gpu_warps_put(&w, ac_lb_get(b, r->max));
     ac_gpu_warps_end(&w);
     ac_gpu_warps_reduce(&w, ac_lb_max);
     ac_gpu_warps_phase(&w);
     r->max = ac_gpu_warps_get(&w);
     ac_lb_store(b, max_buf, w.t, r->max);
-    v = ac_lb_var(b, "sum", real ? ac_lb_num(b, s->d, 0) : ac_lb_int(b, s->d, 0));
-    c = open_columns(L, r, &w);
-    const ac_x term = s->term(L, r, c);
-    ac_lb_set(b, v, real ? ac_lb_add(b, ac_lb_get(b, v), term) : ac_lb_add_wrap(b, ac_lb_get(b, v), term));
+    r->sum = ac_lb_var(b, "sum", real ? ac_lb_num(b, s->d, 0) : ac_lb_int(b, s->d, 0));
+    k = open_columns(L, r, &w);
+    add_term(L, r, s, &k);
     ac_lb_end(b);
-    ac_gpu_warps_put(&w, ac_lb_get(b, v));
+    ac_gpu_warps_put(&w, ac_lb_get(b, r->sum));
     ac_gpu_warps_end(&w);
     ac_gpu_warps_reduce(&w, real ? ac_lb_add : ac_lb_add_wrap);
     ac_gpu_warps_phase(&w);
@@ -243,8 +322,8 @@ static int warp_rows(ac_lower *L, row *r, const steps *s)
     r->sum = ac_gpu_warps_get(&w);
     r->max = ac_lb_load(b, max_buf, w.t, 1);
     s->prepare(L, r);
-    c = open_columns(L, r, &w);
-    ac_lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
+    k = open_columns(L, r, &w);
+    put_result(L, r, s, &k);
     ac_lb_end(b);
     ac_lb_end(b);
     ac_gpu_warps_end(&w);
@@ -262,7 +341,7 @@ static bool warps_fit(const ac_lower *L, const row *r)
 static int float_rows(ac_lower *L, row *r)
 {
     if (warps_fit(L, r) && !L->exact && r->r.in->dtype == AC_F32)
-        return warp_rows(L, r, &STEPS_F32);
+        return warp_rows(L, r, &STEPS_F32[r->log]);
     const bool log = r->log;
     const ac_dtype d = r->r.in->dtype;
     const int32_t lanes = ac_lo_max_lanes(L, d);
@@ -289,12 +368,12 @@ static int fixed_rows(ac_lower *L, row *r, const steps *s)
     r->max = ac_lb_cast(b, row_max(L, r, s->least, 1), AC_I32);
     const ac_x sum = ac_lb_var(b, "sum", ac_lb_i32(b, 0));
     ac_x c = ac_lb_for_n(b, "c", r->r.depth);
-    ac_lb_set(b, sum, ac_lb_add_wrap(b, ac_lb_get(b, sum), s->term(L, r, c)));
+    ac_lb_set(b, sum, ac_lb_add_wrap(b, ac_lb_get(b, sum), s->term(L, r, s->value(L, r, element(L, r, c)))));
     ac_lb_end(b);
     r->sum = ac_lb_get(b, sum);
     s->prepare(L, r);
     c = ac_lb_for_n(b, "c", r->r.depth);
-    ac_lo_rows_store(L, &r->r, c, s->result(L, r, c), 1);
+    ac_lo_rows_store(L, &r->r, c, s->result(L, r, s->value(L, r, element(L, r, c))), 1);
     ac_lb_end(b);
     ac_lo_rows_close(L, &r->r);
     return AC_OK;
@@ -320,20 +399,26 @@ static void exp_table_8(ac_lower *L, row *r)
     r->exp_buf = ac_lo_table(L, "exp", AC_I32, n, table);
 }
 
-static ac_x exp_8(ac_lower *L, const row *r, ac_x c)
+static ac_x exp_8(ac_lower *L, const row *r, ac_x x)
 {
     ac_lb *b = &L->b;
-    ac_x d = ac_lb_sub(b, r->max, element(L, r, c));
+    ac_x d = ac_lb_sub(b, r->max, x);
     if (r->most_diff < 255)
         d = ac_lb_min(b, d, ac_lb_i32(b, r->most_diff));
     return ac_lb_load(b, r->exp_buf, d, 1);
 }
 
 /* Q12.19, nearest; e >= 0. */
-static ac_x term_8(ac_lower *L, const row *r, ac_x c)
+static ac_x term_8(ac_lower *L, const row *r, ac_x e)
 {
+    (void)r;
     ac_lb *b = &L->b;
-    return ac_lb_shr(b, ac_lb_add(b, ac_lb_shr(b, exp_8(L, r, c), ac_lb_i32(b, 11)), ac_lb_i32(b, 1)), ac_lb_i32(b, 1));
+    return ac_lb_shr(b, ac_lb_add(b, ac_lb_shr(b, e, ac_lb_i32(b, 11)), ac_lb_i32(b, 1)), ac_lb_i32(b, 1));
+}
+
+static ac_x term_log_8(ac_lower *L, const row *r, ac_x x)
+{
+    return term_8(L, r, exp_8(L, r, x));
 }
 
 static ac_x clamped(ac_lower *L, const row *r, ac_x v)
@@ -363,10 +448,10 @@ static ac_x round_shift_8(ac_lower *L, const row *r, ac_x p)
     return ac_lb_cast(b, ac_lb_shr(b, ac_lb_add(b, ac_lb_cast(b, p, AC_U32), half), down), AC_I32);
 }
 
-static ac_x result_8(ac_lower *L, const row *r, ac_x c)
+static ac_x result_8(ac_lower *L, const row *r, ac_x e)
 {
     ac_lb *b = &L->b;
-    const ac_x p = ac_lo_fx_mul(L, r->inverse, exp_8(L, r, c));
+    const ac_x p = ac_lo_fx_mul(L, r->inverse, e);
     const ac_x v = ac_lb_add(b, round_shift_8(L, r, p), ac_lb_i32(b, ac_dtype_min(r->r.out->dtype)));
     return ac_lb_cast(b, clamped(L, r, v), r->r.out->dtype);
 }
@@ -380,11 +465,11 @@ static void prepare_log_8(ac_lower *L, row *r)
     r->down = ac_lb_max(b, ac_lb_i32(b, (int64_t)r->diff_min - 1), lowest);
 }
 
-static ac_x result_log_8(ac_lower *L, const row *r, ac_x c)
+static ac_x result_log_8(ac_lower *L, const row *r, ac_x x)
 {
     ac_lb *b = &L->b;
     const ac_dtype to = r->r.out->dtype;
-    const ac_x d = ac_lb_sub(b, element(L, r, c), r->max);
+    const ac_x d = ac_lb_sub(b, x, r->max);
     ac_x v = ac_lo_fx_round_shift(L, ac_lb_sub_wrap(b, ac_lo_requant(L, d, r->q), r->inverse), 22);
     v = clamped(L, r, ac_lb_add(b, v, ac_lb_i32(b, ac_dtype_max(to))));
     return ac_lb_cast(b, ac_lb_select(b, ac_lb_gt(b, d, r->down), v, ac_lb_i32(b, ac_dtype_min(to))), to);
@@ -392,8 +477,9 @@ static ac_x result_log_8(ac_lower *L, const row *r, ac_x c)
 
 static int softmax_8(ac_lower *L, row *r)
 {
-    const steps s = {AC_I32, (double)ac_dtype_min(r->r.in->dtype), term_8, r->log ? prepare_log_8 : prepare_8,
-                     r->log ? result_log_8 : result_8};
+    const double least = (double)ac_dtype_min(r->r.in->dtype);
+    const steps s = r->log ? (steps){AC_I32, least, itself, term_log_8, prepare_log_8, result_log_8}
+                           : (steps){AC_I32, least, exp_8, term_8, prepare_8, result_8};
     exp_table_8(L, r);
     return fixed_rows(L, r, &s);
 }
@@ -404,10 +490,10 @@ static double inverse_of_more(double x)
 }
 
 /* e^((x - max) scale beta) in Q0.15; [-65535, 0] of the table's input is [-10, 0]. */
-static ac_x term_16(ac_lower *L, const row *r, ac_x c)
+static ac_x exp_16(ac_lower *L, const row *r, ac_x x)
 {
     ac_lb *b = &L->b;
-    const ac_x d = ac_lb_sub(b, element(L, r, c), r->max);
+    const ac_x d = ac_lb_sub(b, x, r->max);
     const ac_x scaled = ac_lb_add_wrap(b, ac_lo_requant(L, d, r->q), ac_lb_i32(b, 32767));
     return ac_lo_table_16(L, r->exp_buf, ac_lb_clamp(b, scaled, ac_lb_i32(b, -32768), ac_lb_i32(b, 32767)));
 }
@@ -424,18 +510,18 @@ static void prepare_16(ac_lower *L, row *r)
     r->down = ac_lb_cast(b, log, AC_I64);
 }
 
-static ac_x result_16(ac_lower *L, const row *r, ac_x c)
+static ac_x result_16(ac_lower *L, const row *r, ac_x e)
 {
     ac_lb *b = &L->b;
     const ac_x one = ac_lb_int(b, AC_I64, 1), half = ac_lb_shr(b, ac_lb_shl(b, one, r->down), one);
-    const ac_x p = ac_lb_mul(b, ac_lb_cast(b, term_16(L, r, c), AC_I64), ac_lb_cast(b, r->inverse, AC_I64));
+    const ac_x p = ac_lb_mul(b, ac_lb_cast(b, e, AC_I64), ac_lb_cast(b, r->inverse, AC_I64));
     const ac_x v = ac_lb_cast(b, ac_lb_shr(b, ac_lb_add(b, p, half), r->down), AC_I32);
     return ac_lb_cast(b, ac_lb_clamp(b, v, ac_lb_i32(b, 0), ac_lb_i32(b, 32767)), AC_I16);
 }
 
 static int softmax_16(ac_lower *L, row *r)
 {
-    const steps s = {AC_I32, -32768, term_16, prepare_16, result_16};
+    const steps s = {AC_I32, -32768, exp_16, itself, prepare_16, result_16};
     int16_t e[513], inverse[513];
     ac_table_16_unit(e, -10, 0, exp);
     ac_table_16_unit(inverse, 0, 1, inverse_of_more);
@@ -448,8 +534,11 @@ static int softmax_16(ac_lower *L, row *r)
 static int lower(ac_lower *L, bool log, float beta)
 {
     ac_tensor *in = L->node->in[0], *out = L->node->out[0];
-    row r = {
-        .r = {.in = in, .out = out, .depth = in->rank ? in->dim[in->rank - 1] : 1}, .beta = beta, .log = log, .e = -1};
+    row r = {.r = {.in = in, .out = out, .depth = in->rank ? in->dim[in->rank - 1] : 1},
+             .beta = beta,
+             .log = log,
+             .e = -1,
+             .held = -1};
     ac_lo_result_buf(L);
     if (ac_tensor_count(in) == 0)
         return AC_OK;

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Random products of few rows on a GPU, in f32, i8, f16 and bf16, and depthwise convolutions: the evaluator, the
+# Random products of few rows on a GPU, in f32, i8, f16 and bf16, depthwise convolutions and softmax: the evaluator, the
 # emulation and its check of every access have the same bits; where sums are exact, so has C.
 # usage: cuda_rows.sh ARENAC SOURCE_DIR
 . "$2/tests/cli/prelude"
@@ -8,7 +8,7 @@ require "${CC:-cc}" gcc
 require python3 python3
 seed=${ARENAC_SEED:-1}
 count=${ARENAC_COUNT:-5}
-for kind in f32 i8 f16 bf16 depthwise; do
+for kind in f32 i8 f16 bf16 depthwise softmax; do
     python3 "$src/tests/cuda/rows.py" "$seed" "$count" $kind >$kind.ag
     for backend in "eval -t cuda-sm90" "cuda-race -t cuda-sm80" c; do
         [ "$backend" = c ] && { [ $kind = f32 ] || [ $kind = depthwise ]; } && continue
