@@ -1,20 +1,13 @@
 /* list_operators.c - the verb ops: the operator table with element types, limits and its name in each format,
  * as text, JSON or the Markdown of docs/operators.md. All of it comes from the rows that compile models: ir/ops/ops.def
  * and the tables of the readers; element types and ranks are found by trying (ir/lower/node/probe.h). */
+#include "driver/verb/list_operators.h"
 #include "driver/verb/verbs.h"
 
-#include "base/json_out.h"
 #include "codegen/targets.h"
 #include "ir/lower/node/probe.h"
 
 #include <string.h>
-
-typedef struct list {
-    ac_sink *s;
-    const char *const *format; /* n_formats names */
-    int32_t n_formats;
-    const ac_target *target;
-} list;
 
 static const ac_place HERE = {.file = "arenac"};
 
@@ -139,7 +132,7 @@ static void put_name(ac_sink *s, const ac_operator *o)
 }
 
 /* The names in one format of operators that become `op` alone. False: none. */
-static bool put_names(list *l, int32_t format, ac_op op, const char *before)
+static bool put_names(ac_op_list *l, int32_t format, ac_op op, const char *before)
 {
     ac_operator o;
     bool any = false;
@@ -152,9 +145,58 @@ static bool put_names(list *l, int32_t format, ac_op op, const char *before)
     return any;
 }
 
+/* ------------------------------------------------------------------ names */
+
+/* Is `name` that of op here or in some format? */
+static bool means(const ac_op_list *l, ac_op op, const char *name)
+{
+    ac_operator o;
+    if (!strcmp(ac_ops[op].text, name))
+        return true;
+    for (int32_t f = 0; f < l->n_formats; f++)
+        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
+            if (!o.reason && o.op == op && !strcmp(o.name, name))
+                return true;
+    return false;
+}
+
+bool ac_op_wanted(const ac_op_list *l, ac_op op)
+{
+    for (int32_t k = 0; k < l->n_names; k++)
+        if (means(l, op, l->name[k]))
+            return true;
+    return !l->n_names;
+}
+
+bool ac_op_row_wanted(const ac_op_list *l, const ac_operator *row)
+{
+    for (int32_t k = 0; k < l->n_names; k++)
+        if (!strcmp(row->name, l->name[k]))
+            return true;
+    return row->op ? ac_op_wanted(l, row->op) : !l->n_names;
+}
+
+static bool known(const ac_op_list *l, const char *name)
+{
+    ac_operator o;
+    for (int op = 1; op < AC_OP_COUNT; op++)
+        if (!strcmp(ac_ops[op].text, name))
+            return true;
+    for (int32_t f = 0; f < l->n_formats; f++)
+        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
+            if (!strcmp(o.name, name))
+                return true;
+    return false;
+}
+
+bool ac_op_tried(const ac_op_list *l, int32_t format)
+{
+    return !strcmp(l->format[format], "onnx");
+}
+
 /* ------------------------------------------------------------------ text */
 
-static void put_row(list *l, ac_op op)
+static void put_row(ac_op_list *l, ac_op op)
 {
     const ac_op_row *o = &ac_ops[op];
     const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
@@ -188,7 +230,7 @@ static void put_row(list *l, ac_op op)
     ac_putc(s, '\n');
 }
 
-static void put_format(list *l, int32_t format)
+static void put_format(ac_op_list *l, int32_t format)
 {
     ac_operator o;
     ac_sink *s = l->s;
@@ -204,7 +246,7 @@ static void put_format(list *l, int32_t format)
 
 /* ------------------------------------------------------------------ Markdown */
 
-static void md_row(list *l, ac_op op)
+static void md_row(ac_op_list *l, ac_op op)
 {
     const ac_op_row *o = &ac_ops[op];
     const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
@@ -225,7 +267,7 @@ static void md_row(list *l, ac_op op)
 }
 
 /* A line for each operator of the file, so that a change of one is a change of a line. */
-static void md_format(list *l, int32_t format)
+static void md_format(ac_op_list *l, int32_t format)
 {
     ac_operator o;
     ac_sink *s = l->s;
@@ -244,101 +286,9 @@ static void md_format(list *l, int32_t format)
     }
 }
 
-/* ------------------------------------------------------------------ JSON */
-
-static void json_types(ac_json *j, const char *name, uint32_t types)
-{
-    ac_json_arr(j, name);
-    for (int d = AC_NONE + 1; d < AC_DTYPE_COUNT; d++)
-        if (types >> d & 1)
-            ac_json_str(j, NULL, ac_dtype_name((ac_dtype)d));
-    ac_json_end(j);
-}
-
-static void json_bits(ac_json *j, const char *name, uint32_t mask)
-{
-    ac_json_arr(j, name);
-    for (int i = 0; i < 32; i++)
-        if (mask >> i & 1)
-            ac_json_int(j, NULL, i);
-    ac_json_end(j);
-}
-
-static void json_row(ac_json *j, const list *l, ac_op op)
-{
-    const ac_op_row *o = &ac_ops[op];
-    const struct ac_attr_list *attrs = &ac_attr_sets[o->attrs];
-    const ac_op_types t = ac_op_probe(&l->s->cx->heap, op, l->target);
-    ac_json_obj(j, NULL);
-    ac_json_str(j, "name", o->text);
-    ac_json_str(j, "tflite", o->tflite);
-    ac_json_int(j, "min_inputs", o->min_in);
-    ac_json_int(j, "max_inputs", o->max_in);
-    ac_json_bool(j, "elementwise", o->map);
-    ac_json_arr(j, "attributes");
-    for (int32_t k = 0; k < attrs->n; k++)
-        ac_json_str(j, NULL, attrs->row[k].name);
-    ac_json_end(j);
-    json_types(j, "types", t.plain);
-    json_types(j, "quantised_types", t.quantised);
-    json_types(j, "weight_types", t.weights);
-    json_bits(j, "ranks", t.ranks);
-    json_bits(j, "constant_inputs", o->static_in);
-    json_bits(j, "in_place_inputs", o->overwrite);
-    ac_json_bool(j, "gradient", o->nograd == AC_NOGRAD_NONE);
-    if (o->nograd != AC_NOGRAD_NONE)
-        ac_json_str(j, "no_gradient", ac_nograd_text[o->nograd]);
-    ac_json_bool(j, "view", o->flags & OF_VIEW);
-    ac_json_bool(j, "state", o->flags & OF_STATE);
-    ac_json_bool(j, "subgraphs", o->flags & OF_FLOW);
-    ac_json_bool(j, "checks_indices", o->flags & OF_CHECKS);
-    ac_json_end(j);
-}
-
-static void json_format(ac_json *j, const list *l, int32_t format)
-{
-    ac_operator o;
-    if (!ac_import_operator(format, 0, &o))
-        return;
-    ac_json_arr(j, l->format[format]);
-    for (int32_t i = 0; ac_import_operator(format, i, &o); i++) {
-        ac_json_obj(j, NULL);
-        ac_json_str(j, "name", o.name);
-        ac_json_bool(j, "supported", !o.reason);
-        if (o.reason)
-            ac_json_str(j, "reason", o.reason);
-        if (o.op)
-            ac_json_str(j, "becomes", ac_ops[o.op].text);
-        if (o.since || *o.domain)
-            ac_json_str(j, "domain", o.domain);
-        if (o.since) {
-            ac_json_int(j, "since", o.since);
-            if (o.until < 99)
-                ac_json_int(j, "until", o.until);
-        }
-        ac_json_end(j);
-    }
-    ac_json_end(j);
-}
-
 /* ------------------------------------------------------------------ the verb */
 
-static void print_json(list *l)
-{
-    ac_json j = ac_json_open(l->s);
-    ac_json_obj(&j, NULL);
-    ac_json_arr(&j, "operators");
-    for (int i = 1; i < AC_OP_COUNT; i++)
-        json_row(&j, l, (ac_op)i);
-    ac_json_end(&j);
-    ac_json_obj(&j, "formats");
-    for (int32_t f = 0; f < l->n_formats; f++)
-        json_format(&j, l, f);
-    ac_json_end(&j);
-    ac_json_end(&j);
-}
-
-static void print_md(list *l)
+static void print_md(ac_op_list *l)
 {
     ac_put(l->s,
            "## Table\n\n| operator | operands | attributes | element types of the first operand | limits | gradient |\n"
@@ -349,37 +299,66 @@ static void print_md(list *l)
         md_format(l, f);
 }
 
-/* The user requested it: by our name, or by its name in some format. */
-static bool wanted(const list *l, ac_op op, const char *name)
+/* ", "-separated names of the operators. */
+static void put_ops(ac_sink *s, const bool *op)
 {
-    ac_operator o;
-    if (!strcmp(ac_ops[op].text, name))
-        return true;
-    for (int32_t f = 0; f < l->n_formats; f++)
-        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
-            if (!o.reason && o.op == op && !strcmp(o.name, name))
-                return true;
-    return false;
+    const char *between = "";
+    for (int i = 1; i < AC_OP_COUNT; i++)
+        if (op[i]) {
+            ac_putf(s, "%s%s", between, ac_ops[i].text);
+            between = ", ";
+        }
 }
 
-/* Names that are not one operator of ours: the reason in each format. */
-static bool print_other(list *l, const char *name)
+/* An operator that becomes several, or one that attributes choose. Types, ranks and attributes: of ONNX alone, as only
+ * its nodes can be tried one by one. */
+static void put_composed(ac_op_list *l, int32_t format, const ac_operator *o)
+{
+    ac_composed c = {.types = 0};
+    ac_sink *s = l->s;
+    const bool tried = ac_op_tried(l, format);
+    if (tried)
+        ac_composed_probe(s->cx, o, l->target, &c);
+    put_name(s, o);
+    ac_putf(s, " of %s: several operators, or one chosen by attributes", l->format[format]);
+    if (o->max_in)
+        ac_putf(s, o->min_in == o->max_in ? "\n    operands    %d" : "\n    operands    %d..%d", o->min_in, o->max_in);
+    if (o->max_out > 1)
+        ac_putf(s, "\n    results     1..%d", o->max_out);
+    if (tried && c.attr.n)
+        ac_put(s, "\n    attributes ");
+    for (int32_t i = 0; tried && i < c.attr.n; i++)
+        ac_putf(s, " %s", c.attr.item[i]);
+    if (tried && c.types) {
+        ac_put(s, "\n    types       ");
+        put_types(s, c.types);
+        put_bits(s, "\n    limits      rank ", c.ranks);
+        ac_put(s, "\n    becomes     ");
+        put_ops(s, c.op);
+    }
+    ac_putc(s, '\n');
+}
+
+/* A name that is not one operator of ours: in each format. */
+static bool print_other(ac_op_list *l, const char *name)
 {
     ac_operator o;
     bool any = false;
     for (int32_t f = 0; f < l->n_formats; f++)
-        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
-            if (!o.op && !strcmp(o.name, name)) {
-                ac_putf(l->s, "%-30s %s: %s%s\n", name, l->format[f],
-                        o.reason ? "not supported, " : "made of several operators, or chosen by attributes",
-                        o.reason ? o.reason : "");
-                any = true;
-            }
+        for (int32_t i = 0; ac_import_operator(f, i, &o); i++) {
+            if (o.op || strcmp(o.name, name))
+                continue;
+            any = true;
+            if (o.reason)
+                ac_putf(l->s, "%s of %s: not supported, %s\n", name, l->format[f], o.reason);
+            else
+                put_composed(l, f, &o);
+        }
     return any;
 }
 
 /* The operator, by our name or a format's, that was probably meant; NULL: none is near. */
-static const char *closest_operator(const list *l, const char *name)
+static const char *closest_operator(const ac_op_list *l, const char *name)
 {
     AC_VEC(const char *) names = {0};
     ac_operator o;
@@ -391,26 +370,31 @@ static const char *closest_operator(const list *l, const char *name)
     return ac_closest(name, names.item, names.n);
 }
 
-static int print_named(ac_work *w, list *l, const char *const *name, int32_t n)
+/* Reports the first name that is unknown here and in all formats. */
+static int check_names(ac_work *w, ac_op_list *l)
 {
-    for (int32_t k = 0; k < n; k++) {
-        bool any = false;
-        for (int op = 1; op < AC_OP_COUNT; op++)
-            if (wanted(l, (ac_op)op, name[k])) {
-                put_row(l, (ac_op)op);
-                any = true;
-            }
-        any |= print_other(l, name[k]);
-        if (any)
+    for (int32_t k = 0; k < l->n_names; k++) {
+        const char *name = l->name[k];
+        if (known(l, name))
             continue;
-        const char *near = closest_operator(l, name[k]);
-        ac_error(&w->cx, HERE, E0501, "ops: no operator is called '%s' here or in any format", name[k]);
+        const char *near = closest_operator(l, name);
+        ac_error(&w->cx, HERE, E0501, "ops: no operator is called '%s' here or in any format", name);
         return near ? ac_help(&w->cx, "did you mean '%s'?", near) : AC_FAIL;
     }
     return AC_OK;
 }
 
-static void print_text(list *l)
+static void print_named(ac_op_list *l)
+{
+    for (int32_t k = 0; k < l->n_names; k++) {
+        for (int op = 1; op < AC_OP_COUNT; op++)
+            if (means(l, (ac_op)op, l->name[k]))
+                put_row(l, (ac_op)op);
+        print_other(l, l->name[k]);
+    }
+}
+
+static void print_text(ac_op_list *l)
 {
     for (int i = 1; i < AC_OP_COUNT; i++)
         put_row(l, (ac_op)i);
@@ -421,7 +405,7 @@ static void print_text(list *l)
 int ac_list_operators(ac_work *w, const char *const *name, int32_t n)
 {
     const char *target = w->opt.target ? w->opt.target : "generic";
-    list l = {.target = ac_target_find(target)};
+    ac_op_list l = {.target = ac_target_find(target)};
     const bool md = ac_is(w->opt.emit, "md");
     if (!l.target)
         return ac_error(&w->cx, HERE, E0501, "no target '%s'; arenac targets lists them", target);
@@ -429,8 +413,9 @@ int ac_list_operators(ac_work *w, const char *const *name, int32_t n)
         return ac_error(&w->cx, HERE, E0501, "ops takes --emit md, not '%s'", w->opt.emit);
     l.s = ac_pending_add(&w->out, w->opt.output ? w->opt.output : "-");
     l.format = ac_import_formats(&l.n_formats);
-    if (n)
-        return print_named(w, &l, name, n);
-    (w->opt.json ? print_json : md ? print_md : print_text)(&l);
+    l.name = name;
+    l.n_names = n;
+    AC_TRY(check_names(w, &l));
+    (w->opt.json ? ac_list_operators_json : md ? print_md : n ? print_named : print_text)(&l);
     return AC_OK;
 }

@@ -72,8 +72,19 @@ static void report(ac_attrs_reader *a, const ac_attr_spec *row, const ac_attr_va
 
 /* ------------------------------------------------------------------ values */
 
+static void note(ac_attrs_read *read, const ac_attr_spec *row)
+{
+    for (int32_t i = 0; i < read->n; i++)
+        if (!strcmp(name_of(read->row[i]), name_of(row)))
+            return;
+    if (read->n < AC_ATTRS_READ)
+        read->row[read->n++] = row;
+}
+
 bool ac_attr_find(ac_attrs_reader *a, const ac_attr_spec *row, ac_attr_value *v)
 {
+    if (a->b->reading && a->b->reading->opt.read)
+        note(a->b->reading->opt.read, row);
     *v = (ac_attr_value){.i = 0};
     if (!a->source->find(a, name_of(row), row, v))
         return false;
@@ -87,6 +98,33 @@ bool ac_attr_find(ac_attrs_reader *a, const ac_attr_spec *row, ac_attr_value *v)
 const char *ac_attr_name(const ac_attrs_reader *a, int id)
 {
     return name_of(row_of(a, id));
+}
+
+const char *ac_attr_default(ac_ctx *cx, const ac_attr_spec *row)
+{
+    const char *name = name_of(row);
+    switch (row->type) {
+    case AC_ATTR_INT:
+    case AC_ATTR_INT64:
+    case AC_ATTR_FLOAT:
+        if (row->from && row->init < row->low)
+            return name;
+        return ac_strf(cx->region, "%s=%.6g", name, row->init);
+    case AC_ATTR_BOOL:
+        return ac_strf(cx->region, "%s=%d", name, row->init != 0);
+    case AC_ATTR_TEXT:
+    case AC_ATTR_WORD:
+        if (row->words || row->text)
+            return ac_strf(cx->region, "%s=%s", name, row->words ? row->words : *row->text ? row->text : "\"\"");
+        return name;
+    case AC_ATTR_INTS:
+    case AC_ATTR_FLOATS:
+        return ac_strf(cx->region, "%s=[]", name);
+    case AC_ATTR_TYPE:
+    case AC_ATTR_ANY:
+        break;
+    }
+    return name;
 }
 
 bool ac_attr_has(ac_attrs_reader *a, int id)

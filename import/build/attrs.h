@@ -84,6 +84,13 @@ typedef struct ac_attr_source {
     bool (*find)(const ac_attrs_reader *a, const char *name, const ac_attr_spec *row, ac_attr_value *v);
 } ac_attr_source;
 
+/* The rows that adapters have read, each once, for `arenac ops` (ac_import_options.read). */
+enum { AC_ATTRS_READ = 64 };
+typedef struct ac_attrs_read {
+    const ac_attr_spec *row[AC_ATTRS_READ]; /* of the static tables */
+    int32_t n;
+} ac_attrs_read;
+
 /* The attributes of one node. */
 struct ac_attrs_reader {
     const ac_attr_source *source;
@@ -93,6 +100,8 @@ struct ac_attrs_reader {
 
 bool ac_attr_has(ac_attrs_reader *a, int id);
 const char *ac_attr_name(const ac_attrs_reader *a, int id); /* in the file */
+/* "group=1", "kernel_shape=[]", "mode=constant|reflect" (the default is the first); in the context's region */
+const char *ac_attr_default(ac_ctx *cx, const ac_attr_spec *row);
 /* Marks an attribute without a row as read: it changes nothing here. */
 void ac_attr_skip(ac_attrs_reader *a, const char *name);
 

@@ -25,6 +25,7 @@ typedef struct ac_import_options {
     int32_t n_wanted;
     const char *const *omitted; /* names of optional inputs that have no value */
     int32_t n_omitted;
+    struct ac_attrs_read *read; /* gets the attributes that adapters read; NULL: not recorded */
     /* computes small constants while nodes are created; later the graph's. NULL: not computed */
     ac_promise_fn *promise;
 } ac_import_options;

@@ -21,11 +21,23 @@ for table in onnx/nodes tf/nodedefs caffe/layers mxnet/symbols tflite/operators;
     [ "$(wc -l <rows)" -gt 50 ] || die "$table.def has no rows"
     if grep -v -x -F -f words rows; then die "these of $table.def are missing"; fi
 done
+# operators that become several: attributes, types and limits, by trying them
+"$arenac" ops Conv Resize BatchNormalization >several
+for words in 'auto_pad=NOTSET dilations=\[\] group=1 kernel_shape=\[\] pads=\[\] strides=\[\]' \
+    'types       f32 f16 bf16 f64' 'operands    2..3' 'rank 3..8' 'becomes     .*conv_2d' \
+    'coordinate_transformation_mode=half_pixel' 'epsilon=1e-05'; do
+    grep -q "$words" several || { cat several; die "arenac ops does not say '$words'"; }
+done
+"$arenac" ops Conv --json >conv.json
 "$arenac" ops --json >ops.json
 have python3 python3 || exit 0
-python3 - ops.json <<'EOF'
+python3 - ops.json conv.json <<'EOF'
 import json, sys
-doc = json.load(open(sys.argv[1]))
+doc, conv = (json.load(open(f)) for f in sys.argv[1:])
+assert not conv["operators"] and {r["name"] for rows in conv["formats"].values() for r in rows} == {"Conv"}, conv
+conv = conv["formats"]["onnx"][0]
+assert "f32" in conv["types"] and "i32" not in conv["types"] and conv["ranks"][0] == 3, conv
+assert "conv_2d" in conv["becomes_some"] and "group=1" in conv["attributes"], conv
 row = {r["name"]: r for r in doc["operators"]}
 assert {"f32", "i32", "f64"} <= set(row["add"]["types"]), row["add"]
 assert "bool" not in row["add"]["types"] and "i8" in row["add"]["quantised_types"], row["add"]
