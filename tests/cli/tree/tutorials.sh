@@ -17,6 +17,8 @@ for page in $(grep -l "^cp \.\./examples/" "$src"/docs/*.md); do
         "$py" -c "import numpy, onnx, onnxruntime" 2>/dev/null ||
             { missing "ONNX Runtime" "onnx and onnxruntime from PyPI (ARENAC_ORT names their Python)"; continue; }
         follow "$name" ;;
+    *-pytorch)
+        have_torch && ! sanitized && (as_installed "$tmp/site" && follow "$name" && exit $bad) || bad=$? ;;
     *) follow "$name" ;;
     esac
 done
