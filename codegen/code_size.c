@@ -1,6 +1,7 @@
 /* code_size.c - counts instructions by kind, times weights fitted to the output of compilers. */
 #include "codegen/code_size.h"
 #include "codegen/module.h"
+#include "ir/loop/plane.h"
 
 /* Tenths of a byte for each instruction of a kind. */
 typedef enum kind { INDEX, ARITHMETIC, LOAD, STORE, LOOP, BRANCH, LANES, WIDE, VECTOR, KINDS } kind;
@@ -74,7 +75,7 @@ static ac_bytes firmware_bytes(const ac_loop_fn *fn, const ac_target *t)
 {
     enum { PLANE = 240 }; /* a kernel of codegen/dsp/planes.h, and its call */
     const firmware_weights *w = firmware_weights_of(t);
-    if (t->dsp && fn->plane)
+    if (t->dsp && fn->plane && !fn->plane->apart)
         return PLANE;
     ac_bytes tenths = w->function + (ac_bytes)fn->buf.n * w->buffer;
     for (ac_x x = 1; x < fn->code.n; x++) {

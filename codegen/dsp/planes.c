@@ -211,7 +211,7 @@ static bool fits(const ac_plane *p)
 const ac_plane *ac_planes_of(const ac_target *t, const ac_loop_fn *fn, const bool *restricted)
 {
     const ac_plane *p = fn->plane;
-    return t->dsp && p && restricted && restricted[p->out] && fits(p) ? p : NULL;
+    return t->dsp && p && !p->apart && restricted && restricted[p->out] && fits(p) ? p : NULL;
 }
 
 /* ------------------------------------------------------------------ all channels */

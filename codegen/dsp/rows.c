@@ -107,7 +107,7 @@ static bool need(const matcher *s, ac_x x)
 
 static bool loads(const matcher *s, ac_x x, int32_t *buf, int64_t by, int64_t k)
 {
-    if (!is(s, x, AC_L_LOAD, AC_I32) || s->fn->buf.item[ins(s, x)->aux].role != AC_BUF_CONST)
+    if (!is(s, x, AC_L_LOAD, AC_I32) || !ac_buf_is_fixed(&s->fn->buf.item[ins(s, x)->aux]))
         return false;
     const linear at = linear_of(s, ins(s, x)->a);
     if (at.base.n || at.by != by || at.k != k || (*buf >= 0 && *buf != ins(s, x)->aux))

@@ -73,6 +73,17 @@ static int64_t slow_bytes(const ac_made *a, int32_t s)
     return sum;
 }
 
+/* Bytes of constants that all calls of the step read. */
+static int64_t weights_read(ac_region *r, const ac_lowered *low)
+{
+    const ac_lowered *whole = low->uncut ? low->uncut : low;
+    int64_t *bytes = AC_NEW_N(r, int64_t, whole->fn->buf.n + 1), sum = 0;
+    ac_live_traffic(whole, bytes);
+    for (int32_t k = 0; k < whole->arg.n; k++)
+        sum += whole->arg.item[k].kind == AC_ARG_CONST ? bytes[k] : 0;
+    return sum;
+}
+
 static void steps(const ac_made *a, ac_report *r)
 {
     const ac_planned *p = a->planned;
@@ -90,6 +101,8 @@ static void steps(const ac_made *a, ac_report *r)
         step[s].scratch = low->scratch;
         step[s].traffic = traffic_of(a->cx->region, low, &step[s].moved);
         step[s].slow = slow_bytes(a, s);
+        step[s].read = weights_read(a->cx->region, low);
+        r->weights_read += step[s].read;
         back |= low->node->gradient;
         step[s].back = back;
         step[s].again = p->found.is_again && p->found.is_again[s];
@@ -253,6 +266,7 @@ ac_bytes ac_constant_bytes(ac_region *region, ac_lowered *const *step, int32_t n
 static void constants(const ac_made *a, ac_report *r)
 {
     const ac_planned *p = a->planned;
+    r->cached = a->lowering->set.cache > 0;
     r->weight_bytes = ac_constant_bytes(a->cx->region, p->step, p->n_steps, &r->n_constants);
     for (int32_t k = 0; k < a->opt->mem.n; k++)
         if (a->opt->mem.item[k].read_only) {

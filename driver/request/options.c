@@ -133,7 +133,7 @@ static const char *near_word(ac_ctx *cx, const char *arg, const char *value)
 
 static int bad_value(ac_ctx *cx, const row *r, const char *value)
 {
-    if (r->parse == ac_parse_budget || r->parse == ac_parse_size)
+    if (r->parse == ac_parse_budget || r->parse == ac_parse_size || r->parse == ac_parse_amount)
         return ac_error(cx, HERE, E0501,
                         "'%s' is not a size: write bytes, or a whole number with K, M or G (1024); found in --%s",
                         value, word_of(r));

@@ -91,6 +91,7 @@ typedef double ac_opt_real;      /* 0 or more, finite; -1: not given */
 typedef int64_t ac_opt_number;   /* LO..HI or LO.. of the row (up to 2^31 - 1), else 0 or more; -1: not given */
 typedef int64_t ac_opt_power;    /* of two, at most 4096; 0: not given */
 typedef int64_t ac_opt_size;     /* bytes, at least 1 MiB */
+typedef int64_t ac_opt_amount;   /* bytes, at least 1; 0: not given */
 typedef int32_t ac_opt_count;    /* how often it was given */
 typedef AC_VEC(const char *) ac_opt_texts; /* all that were given */
 typedef AC_VEC(ac_memory_option) ac_opt_memories;

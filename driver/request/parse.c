@@ -142,6 +142,13 @@ bool ac_parse_size(ac_ctx *cx, const char *arg, const char *value, void *field)
     return ac_parse_bytes(value, v) && *v >= LEAST;
 }
 
+bool ac_parse_amount(ac_ctx *cx, const char *arg, const char *value, void *field)
+{
+    ac_opt_amount *v = field;
+    (void)cx, (void)arg;
+    return ac_parse_bytes(value, v) && *v >= 1;
+}
+
 /* [NAME=]SIZE */
 bool ac_parse_budget(ac_ctx *cx, const char *arg, const char *value, void *field)
 {

@@ -12,9 +12,9 @@
 
 typedef bool ac_parser(ac_ctx *cx, const char *arg, const char *value, void *field);
 ac_parser ac_parse_flag, ac_parse_on_off, ac_parse_word, ac_parse_text, ac_parse_number, ac_parse_real, ac_parse_power,
-    ac_parse_size, ac_parse_count, ac_parse_texts, ac_parse_memories, ac_parse_pins, ac_parse_dims, ac_parse_keys,
-    ac_parse_budget, ac_parse_sections, ac_parse_adapters, ac_parse_stripe, ac_parse_planner, ac_parse_format,
-    ac_parse_seed;
+    ac_parse_size, ac_parse_amount, ac_parse_count, ac_parse_texts, ac_parse_memories, ac_parse_pins, ac_parse_dims,
+    ac_parse_keys, ac_parse_budget, ac_parse_sections, ac_parse_adapters, ac_parse_stripe, ac_parse_planner,
+    ac_parse_format, ac_parse_seed;
 
 /* The fault of a value that `of` refused, as a clause, and a similar word (*near) or NULL. NULL: the argument column of
  * options.def is enough. */

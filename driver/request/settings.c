@@ -37,6 +37,18 @@ static int32_t threads_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
     return 1;
 }
 
+/* Threads share the weights that they read, and a GPU caches them itself. */
+static ac_bytes cache_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
+{
+    if (o->cache_weights <= 0 || (!s->gpu && s->threads < 2))
+        return o->cache_weights > 0 ? o->cache_weights : 0;
+    if (s->gpu)
+        ac_warn(cx, NOWHERE, W0002, "target %s caches weights itself: --cache-weights is ignored", s->target->name);
+    else
+        ac_warn(cx, NOWHERE, W0002, "--threads: each thread reads the weights in place, --cache-weights is ignored");
+    return 0;
+}
+
 static int32_t tensor_cores_of(ac_ctx *cx, const ac_options *o, const ac_settings *s)
 {
     static const int32_t KIND[] = {
@@ -150,6 +162,7 @@ int ac_settings_make(ac_ctx *cx, const ac_options *o, const char *target, ac_set
     s.stripes = !s.gpu && (o->stripe.on || o->io == AC_OPT_IO_ROWS);
     drop_orders(cx, o, &s);
     s.threads = threads_of(cx, o, &s);
+    s.cache = cache_of(cx, o, &s);
     s.tensor_cores = tensor_cores_of(cx, o, &s);
     s.winograd = winograd_of(o);
     s.share = share_of(cx, o, &s);

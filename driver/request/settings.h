@@ -17,6 +17,7 @@ typedef struct ac_settings {
     bool reference;           /* the plan of TFLite itself */
     bool dead;                /* --dead: pass channels runs */
     bool stripes;             /* steps may work row by row */
+    ac_bytes cache;           /* --cache-weights: of copies of weights at a time; 0: none */
     int32_t threads;          /* tasks that a step is cut into; 1: none */
     int32_t tensor_cores;     /* AC_TENSOR_... */
     int32_t winograd;         /* as ac_schedule has it */

@@ -6,6 +6,7 @@
 
 #include "ir/lower/gpu/grid.h"
 #include "ir/lower/held.h"
+#include "ir/lower/node/cached.h"
 #include "ir/lower/node/node.h"
 #include "planner/graph/flow_lower.h"
 
@@ -20,7 +21,7 @@ static ac_lowered *lower_step(const ac_made *a, const ac_lowering *low, int32_t 
     if (!step || (s->gpu ? ac_lower_grid(cx, cx->region, step)
                          : ac_lower_chunks(cx, cx->region, step, s->threads, AC_FORK_COST)) != AC_OK)
         return NULL;
-    return step;
+    return ac_lower_cached(cx, cx->region, step, s->target, s->cache);
 }
 
 /* Does the step read, as it is, a matrix that another one has laid out for itself? */

@@ -102,6 +102,7 @@ static int put_how(const ac_made *a, ac_plan_how *how)
                       .n_steps = low->n_steps,
                       .target = s->target,
                       .exact = o->exact,
+                      .cache = s->cache,
                       .stripes = o->stripe.groups,
                       .planner = s->reference && o->planner.automatic ? "tflite" : o->planner.name,
                       .effort = (int)o->effort,

@@ -7,6 +7,7 @@ int32_t ac_lb_buf_like(ac_lb *b, const ac_buf *like)
 {
     const int32_t at = ac_lb_buf(b, like->name, like->dtype, like->count, like->role, like->align, like->note);
     b->fn->buf.item[at].where = like->where;
+    b->fn->buf.item[at].copied = like->copied;
     return at;
 }
 

@@ -102,7 +102,14 @@ typedef struct ac_buf {
     const char *note; /* for the comment: "input x i8 [1,49,10,1]"; may be NULL */
     ac_where where;   /* LOCAL */
     bool fresh;       /* LOCAL: every position of the result (a row, a column) writes it before it reads it */
+    bool copied; /* SCRATCH: a constant is copied there before anything reads it, and nothing else is stored there */
 } ac_buf;
+
+/* Its elements do not change while they are read: a constant, or a copy of one. */
+static inline bool ac_buf_is_fixed(const ac_buf *b)
+{
+    return b->role == AC_BUF_CONST || b->copied;
+}
 
 typedef struct ac_loop_fn {
     const char *name;       /* C identifier without the model's prefix: "conv_2d_3" */

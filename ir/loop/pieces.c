@@ -3,6 +3,7 @@
 
 #include "ir/loop/builder.h"
 #include "ir/loop/ins_fields.h"
+#include "ir/loop/plane.h"
 
 enum { MOST_VALUES = 48 };
 
@@ -146,7 +147,9 @@ static void piece_buffers(writer *w, const cut *k, ac_piece *p, int32_t *buf)
             const ac_buf *m = &fn->buf.item[i];
             if (is_local(w->c, i) != (pass == 1))
                 continue;
-            const ac_role role = m->role == AC_BUF_CONST || m->role == AC_BUF_LOCAL ? m->role : AC_BUF_SCRATCH;
+            const ac_role role = m->copied                                            ? AC_BUF_CONST
+                                 : m->role == AC_BUF_CONST || m->role == AC_BUF_LOCAL ? m->role
+                                                                                      : AC_BUF_SCRATCH;
             buf[i] = ac_lb_buf(&w->b, m->name, m->dtype, m->count, role, m->align, m->note);
             p->buf[buf[i]] = i;
         }
@@ -198,7 +201,16 @@ static ac_piece piece_of(const cutter *c, const cut *k)
     for (ac_x x = k->begin + 1; x < k->end; x++)
         if (!w.map[x])
             copy(&w, x);
-    p.fn = ac_lb_close(b);
+    ac_loop_fn *made = ac_lb_close(b);
+    if (fn->plane && fn->plane->apart) {
+        ac_plane *q = made->plane = ac_copy(c->region, fn->plane, sizeof *q);
+        q->x = buf[q->x];
+        q->w = buf[q->w];
+        q->m = buf[q->m];
+        q->out = buf[q->out];
+        q->apart = false;
+    }
+    p.fn = made;
     return p;
 }
 

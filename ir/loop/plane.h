@@ -8,6 +8,7 @@
  * Memory: the region of the function. Passes that change loops drop it. */
 #ifndef AC_IR_LOOP_PLANE_H
 #define AC_IR_LOOP_PLANE_H
+#include <stdbool.h>
 #include <stdint.h>
 
 typedef struct ac_plane {
@@ -15,6 +16,7 @@ typedef struct ac_plane {
     int32_t channels, in_rows, in_columns, out_rows, out_columns;
     int32_t stride_y, stride_x, pad_y, pad_x; /* strides 1 or 2; pads 0 or 1 */
     int32_t zero_x, pre, post;
+    bool apart; /* not the function as a whole: the body of its only loop that is marked apart (pieces.h) */
 } ac_plane;
 
 #endif

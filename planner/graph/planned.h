@@ -42,6 +42,7 @@ typedef struct ac_plan_how {
     int32_t n_steps;
     const ac_target *target; /* the target of the lowered steps; some reductions lower them again */
     bool exact;              /* float operations keep the model's order */
+    ac_bytes cache;          /* of copies of weights that a step, or a group, makes in RAM; 0: none */
     ac_live_options live;    /* but inplace, which is a reduction */
     ac_reductions reductions;
     const char *stripes; /* groups of steps that STRIPE is to make, "2-5,conv1-pool1"; NULL: those that take least */

@@ -1,5 +1,6 @@
 /* stripe.c - which runs of steps are worth being worked row by row: estimates, then the best choice. */
 #include "planner/graph/stripe.h"
+#include "ir/lower/node/cached.h"
 #include "ir/lower/node/node.h"
 #include "planner/pack/solve.h"
 
@@ -190,6 +191,7 @@ static ac_bytes try_in_place(ac_stripe_search *q, ac_step s, ac_bytes now)
         return now;
     const ac_diags before = v->cx->diags;
     ac_lowered *low = ac_lower_node(v->cx, v->region, n, v->target, AC_VARIANT_INPLACE, v->exact);
+    low = ac_lower_cached(v->cx, v->region, low, v->target, v->cache);
     if (!ac_quietly(v->cx, before, low ? AC_OK : AC_FAIL))
         return now;
     const ac_problem *p = &v->live->problem;

@@ -14,6 +14,7 @@ void ac_stripes_open(ac_stripes *v, ac_ctx *cx, const ac_plan_how *how, ac_regio
                       .n_steps = n_steps,
                       .live = from->live,
                       .target = how->target,
+                      .cache = how->cache,
                       .exact = how->exact};
     for (int32_t k = 0; k < AC_STRIPE_WAYS; k++)
         v->form[k] = AC_NEW_N(region, ac_stripe_form, n_steps + 1);
@@ -493,6 +494,7 @@ static bool build(ac_stripes *v, int32_t begin, int32_t end, ac_stripe_how how, 
         ticks += out->s.unit[u].limit = limit_of(&w, u);
     out->unit_of_tick = AC_NEW_N(region, int32_t, ticks + 1);
     return ac_stripe_windows(&w, how.paired) && ac_stripe_buffers(&w, how.align) &&
+           (v->strip || ac_stripe_cache(v, out, how.align, region)) &&
            out->n_out > 0; /* unused steps, left by --skip dead, are not a group */
 }
 

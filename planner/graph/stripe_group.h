@@ -63,6 +63,7 @@ typedef struct ac_stripes {
     ac_stripe_streamed streamed;
     bool sums;                    /* sums over all rows may grow row by row */
     const ac_stripe_strip *strip; /* NULL: all columns */
+    ac_bytes cache;               /* of copies of weights that a group makes in RAM; 0: none */
     const bool *copied;           /* by tensor id: groups copy its rows between its place and a window; NULL: none */
 } ac_stripes;
 
@@ -72,6 +73,7 @@ typedef struct ac_stripe_group {
     ac_arg *arg; /* of the parameters; members' scratch and windows are SCRATCH */
     int32_t n_args;
     int32_t *unit_of_tick;
+    bool *cached;          /* by argument: a constant that is copied to RAM first */
     ac_bytes scratch;      /* all windows, pixels and members' scratch, each rounded up to `align` */
     ac_tensor **in, **out; /* from outside; needed outside, or by the caller */
     int32_t n_in, n_out;

@@ -1,5 +1,6 @@
 /* stripe_lower.c - the parameters of a group's function, and the function itself (ir/loop/access/strip.c). */
 #include "planner/graph/stripe_work.h"
+#include "ir/lower/node/cached.h"
 
 #include <string.h>
 
@@ -279,6 +280,33 @@ bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align)
     return placed && q->n_args <= AC_STRIPE_PARAMS;
 }
 
+/* Steps of the group, of all its strips, that read argument k. */
+static int64_t readings(const ac_stripe_group *q, int32_t k)
+{
+    int64_t n = 0;
+    for (; q; q = q->next)
+        for (int32_t m = 0; m < q->s.n_members; m++)
+            for (int32_t a = 0; a < q->s.member[m].part.fn->buf.n; a++)
+                n += q->s.member[m].buf[a] == k ? q->s.member[m].part.steps : 0;
+    return n;
+}
+
+bool ac_stripe_cache(const ac_stripes *v, ac_stripe_group *q, ac_bytes align, ac_region *region)
+{
+    int32_t n = q->n_args;
+    ac_bytes sum = 0;
+    q->cached = AC_NEW_N(region, bool, q->n_args + 1);
+    for (int32_t k = 0; k < q->n_args && v->cache && q->s.streamed < 0; k++) {
+        if (q->arg[k].kind != AC_ARG_CONST || readings(q, k) < 2)
+            continue;
+        q->cached[k] = true;
+        sum += ac_cached_size(&q->s.buf[k], v->target);
+        q->scratch += ac_align_up(ac_cached_size(&q->s.buf[k], v->target), align);
+        n++;
+    }
+    return sum <= v->cache && n <= AC_STRIPE_PARAMS;
+}
+
 static ac_node *group_node(ac_stripes *v, const ac_stripe_group *q)
 {
     ac_region *r = v->region;
@@ -355,5 +383,7 @@ ac_lowered *ac_stripe_lower(ac_stripes *v, ac_stripe_group *q)
     }
     low->fn = ac_loop_stripe(v->cx, r, strips.item, strips.n);
     low->traffic = traffic;
-    return ac_loop_verify(v->cx, low->fn) == AC_OK ? low : NULL;
+    if (ac_loop_verify(v->cx, low->fn) != AC_OK)
+        return NULL;
+    return v->cache ? ac_lower_cached_args(v->cx, r, low, v->target, q->cached) : low;
 }

@@ -132,5 +132,5 @@ bool ac_stripe_strips_of(ac_stripes *v, int32_t begin, int32_t end, int32_t n, a
         if (k + 1 < n)
             to = to->next = AC_NEW(region, ac_stripe_group);
     }
-    return merge(out, how.align, region);
+    return merge(out, how.align, region) && ac_stripe_cache(v, out, how.align, region);
 }

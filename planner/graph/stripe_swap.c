@@ -1,5 +1,6 @@
 /* stripe_swap.c - followers of steps change places, so that more steps can be in a group. */
 #include "planner/graph/stripe_swap.h"
+#include "ir/lower/node/cached.h"
 #include "ir/lower/node/node.h"
 
 enum { MAX_READS = 64 };
@@ -66,6 +67,7 @@ static ac_lowered *with(ac_ctx *cx, const ac_plan_how *how, ac_region *region, c
     copy->n_fused = n_fused;
     const ac_diags before = cx->diags;
     ac_lowered *low = ac_lower_node(cx, region, copy, how->target, 0, how->exact);
+    low = ac_lower_cached(cx, region, low, how->target, how->cache);
     return ac_quietly(cx, before, low ? AC_OK : AC_FAIL) ? low : NULL;
 }
 

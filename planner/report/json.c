@@ -2,8 +2,8 @@
  * and are inclusive on both sides; a value that does not apply is null, never absent. Exceptions: `dead_channels`
  * exists only with --dead, for models with integer weights, `plan.again` for a step of training within a budget,
  * `threads` with --threads above 1, `launches` for GPUs, `insns` to `timed_by` with --time, `slow_bytes` of a step that
- * moves some, and `slow_bytes_per_run` of `plan`, `lower_bound_bytes` and `peak_step` of a memory only with several
- * memories; the same keys of `plan` are totals then. */
+ * moves some, `weight_read_bytes` of one that reads some, and `slow_bytes_per_run` of `plan`, `lower_bound_bytes` and
+ * `peak_step` of a memory only with several memories; the same keys of `plan` are totals then. */
 #include "planner/report/cuts.h"
 #include "planner/report/section.h"
 #include "planner/report/threads.h"
@@ -101,6 +101,7 @@ static void put_plan(ac_json *j, const ac_report *r)
     if (r->again)
         put_again(j, r);
     ac_json_int(j, "peak_step", r->peak);
+    ac_json_int(j, "weight_read_bytes", r->weights_read);
     if (r->insns) {
         ac_json_int(j, "insns", r->insns);
         ac_json_int(j, "insns_min", r->least_insns);

@@ -44,6 +44,7 @@ typedef struct ac_report_step {
     int64_t traffic; /* bytes that its loops read and write, of tensors, scratch and weights; an estimate */
     int64_t moved;   /* bytes of them that it touches, each counted once: at least so many come and go */
     int64_t slow;    /* bytes that it reads from and writes to all memories but the first, if there are several */
+    int64_t read;    /* bytes of weights that its loops read; an estimate */
     bool back;       /* of training: it comes after the loss */
     bool again;      /* it runs a second time, for a step that needs its result again */
 } ac_report_step;
@@ -142,9 +143,11 @@ typedef struct ac_report {
     const char *weight_memory; /* the read-only memory of the weights; NULL: unspecified */
     ac_bytes weight_budget;    /* its size */
     ac_bytes weight_bytes, state_bytes, scratch_bytes, code_bytes /* estimate unless built_by */, stack_bytes;
-    ac_bytes small_code_bytes;              /* made for size; 0: not known */
-    const char *built_by;                   /* the compiler that measured code and stack; NULL: estimates */
-    int32_t n_kernels;                      /* distinct functions of code_bytes */
+    int64_t weights_read;      /* bytes of weights that the loops of all steps read in a run; an estimate */
+    bool cached;               /* some of them are copied to RAM first */
+    ac_bytes small_code_bytes; /* made for size; 0: not known */
+    const char *built_by;      /* the compiler that measured code and stack; NULL: estimates */
+    int32_t n_kernels;         /* distinct functions of code_bytes */
     int64_t insns, least_insns, cycles_max; /* of a run, --time; insns 0: not requested; cycles_max 0: not modelled */
     bool constant_time;
     const char *timed_by; /* the compiler of that code */

@@ -178,6 +178,11 @@ static void put_sizes(const text *t)
         ac_putf(t->to, "  %s", r->weight_memory);
     }
     ac_putc(t->to, '\n');
+    if (r->weight_memory || r->cached) {
+        put_size(t, "", "weights read", r->weights_read);
+        ac_putf(t->to, "   (in a run, %.2f times their size)\n",
+                r->weight_bytes ? (double)r->weights_read / (double)r->weight_bytes : 0);
+    }
     if (r->code_bytes) {
         put_size(t, "", "code", r->code_bytes);
         if (r->small_code_bytes)

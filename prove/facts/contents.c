@@ -1,6 +1,8 @@
 /* contents.c - finds the values that a load can give; see contents.h. */
 #include "prove/facts/contents.h"
 
+#include "ir/loop/ins_fields.h"
+#include "ir/loop/tiles.h"
 #include "prove/facts/evaluate.h"
 
 #include <math.h>
@@ -28,6 +30,8 @@ typedef struct ac_contents {
     float_table *table;
     ac_interval *left; /* integers that all calls of the step have stored */
     bool *left_any;
+    ac_const *
+        *copy; /* the constant that is copied there, element by element; NULL: none, or something else is stored */
 } ac_contents;
 
 /* True if a load of this buffer sees the call's own stores alone, and their numbers matter. */
@@ -43,6 +47,51 @@ static bool is_own(const ac_prover *p, int32_t b)
     return b < p->call->n_arg && (buf->role == AC_BUF_SCRATCH || buf->role == AC_BUF_OUT) && !p->call->arg[b].shares;
 }
 
+/* The argument that is a constant; NULL: it is not one. */
+static ac_const *constant_of(const ac_prover *p, int32_t buf)
+{
+    const ac_bound_arg *arg = buf < p->call->n_arg ? &p->call->arg[buf] : NULL;
+    return arg && arg->space == AC_SPACE_CONST ? p->m->konst[arg->offset] : NULL;
+}
+
+/* The constant whose element instruction x stores to the same element of its buffer; NULL: it does something else. */
+static ac_const *copied_by(const ac_prover *p, ac_x x)
+{
+    const ac_ins *i = ac_p_ins(p, x), *v = ac_p_ins(p, i->b);
+    if (i->op != AC_L_STORE || v->op != AC_L_LOAD || v->a != i->a || v->lanes != i->lanes)
+        return NULL;
+    ac_const *k = constant_of(p, v->aux);
+    return k && k->dtype == p->fn->buf.item[i->aux].dtype ? k : NULL;
+}
+
+/* Copies of constants in scratch that nothing else can write to: an element is that of the constant once it is written,
+ * and other claims say that no element is read before. */
+static void find_copies(ac_prover *p)
+{
+    const ac_lowered *low = p->call->low;
+    bool *other = AC_NEW_N(p->keep, bool, p->fn->buf.n + 1);
+    memset(p->contents->copy, 0, ((size_t)p->fn->buf.n + 1) * sizeof *p->contents->copy);
+    for (int32_t b = 0; b < p->fn->buf.n; b++)
+        other[b] = b >= p->call->n_arg || p->fn->buf.item[b].role != AC_BUF_SCRATCH || p->call->arg[b].shares ||
+                   low->rows || low->chunks;
+    for (ac_x x = 1; x < p->fn->code.n; x++) {
+        const ac_ins *i = ac_p_ins(p, x);
+        int32_t buf[AC_INS_BUFFERS];
+        if (i->op == AC_L_LOAD || i->op == AC_L_PREFETCH)
+            continue;
+        const bool tile = i->op == AC_L_TILE && ac_ins_tile(i).form != AC_TILE_SPREAD; /* writes locals alone */
+        ac_const *k = copied_by(p, x);
+        for (int32_t n = tile ? 0 : ac_ins_buffers(i, buf); n > 0; n--) {
+            ac_const **copy = &p->contents->copy[buf[n - 1]];
+            other[buf[n - 1]] |= (i->op != AC_L_REQUANT || buf[n - 1] == i->aux) && (!k || (*copy && *copy != k));
+            *copy = k ? k : *copy;
+        }
+    }
+    for (int32_t b = 0; b < p->fn->buf.n; b++)
+        if (other[b])
+            p->contents->copy[b] = NULL;
+}
+
 void ac_p_contents_open(ac_prover *p, const ac_step_ranges *earlier)
 {
     const int32_t n = p->fn->buf.n;
@@ -53,7 +102,9 @@ void ac_p_contents_open(ac_prover *p, const ac_step_ranges *earlier)
         p->contents->left_any = AC_NEW_N(p->keep, bool, n + 1);
         p->contents->stored = AC_NEW_N(p->keep, stored, n + 1);
         p->contents->content = AC_NEW_N(p->keep, ac_interval, n + 1);
+        p->contents->copy = AC_NEW_N(p->keep, ac_const *, n + 1);
     }
+    find_copies(p);
     for (int32_t b = 0; b < n; b++) {
         const ac_dtype d = p->fn->buf.item[b].dtype;
         p->contents->content[b] = ac_dtype_is_float(d) ? (ac_interval){0}
@@ -159,8 +210,8 @@ static ac_interval read_constant(ac_prover *p, const ac_const *k, const void *da
 
 ac_const *ac_p_constant(const ac_prover *p, int32_t buf)
 {
-    const ac_bound_arg *arg = buf < p->call->n_arg ? &p->call->arg[buf] : NULL;
-    return arg && arg->space == AC_SPACE_CONST ? p->m->konst[arg->offset] : NULL;
+    ac_const *k = constant_of(p, buf);
+    return k ? k : p->contents->copy[buf];
 }
 
 ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32_t lanes)

@@ -1,6 +1,8 @@
 /* exact_lanes.c - computes values of instructions by lanes for fixed loop variables; see exact_lanes.h. */
 #include "prove/strategy/exact_lanes.h"
 
+#include "prove/facts/contents.h"
+
 #include "ir/loop/requants.h"
 #include "ir/loop/tiles.h"
 #include "prove/facts/evaluate.h"
@@ -58,12 +60,12 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
     e->known = known;
     e->can = can;
     for (int32_t b = 0; b < p->call->n_arg; b++) {
-        const ac_bound_arg *arg = &p->call->arg[b];
+        ac_const *k = ac_p_constant(p, b);
         const ac_dtype d = p->fn->buf.item[b].dtype;
-        if (arg->space != AC_SPACE_CONST || !ac_dtype_is_int(d) || p->m->konst[arg->offset]->dtype != d)
+        if (!k || !ac_dtype_is_int(d) || k->dtype != d)
             continue;
-        e->data[b] = ac_const_data(p->cx, p->m->konst[arg->offset]);
-        e->count[b] = p->m->konst[arg->offset]->count;
+        e->data[b] = ac_const_data(p->cx, k);
+        e->count[b] = k->count;
     }
 }
 

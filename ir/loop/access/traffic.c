@@ -43,10 +43,41 @@ static int64_t rows_of(const ac_loop_fn *fn, const ac_ins *i)
     return t.form == AC_TILE_MATRIX ? (int64_t)t.rows * t.pitch : fn->buf.item[i->aux].count;
 }
 
+/* Bytes of weights that a tile reads: of all of them if its steps are unknown here. */
+static int64_t weights_of(const ac_loop_fn *fn, const ac_ins *i, const ac_tile *t)
+{
+    const ac_ins *steps = &fn->code.item[i->c];
+    const int64_t all = fn->buf.item[t->w].count;
+    const int64_t n = steps->op == AC_L_CONST ? ac_tile_weights(t, steps->k.i) : all;
+    return n < all ? n : all;
+}
+
+static void add(int64_t *bytes, int32_t buf, double n)
+{
+    const double most = (double)(INT64_MAX / 4), sum = (double)bytes[buf] + n;
+    bytes[buf] = sum > most ? (int64_t)most : (int64_t)sum;
+}
+
+/* A tile's rows, whose steps may be unknown here (all count once), and its weights; or lanes that become bytes, the
+ * bias and two numbers for each. */
+static void count_block(const ac_loop_fn *fn, const ac_ins *i, double times, int64_t *bytes)
+{
+    enum { NUMBERS = 12 };
+    if (i->op == AC_L_TILE) {
+        const ac_tile t = ac_ins_tile(i);
+        add(bytes, i->aux, times * (double)rows_of(fn, i));
+        if (t.form != AC_TILE_SPREAD)
+            add(bytes, t.w, times * (double)weights_of(fn, i, &t));
+        return;
+    }
+    const ac_requants q = ac_ins_requant(i);
+    add(bytes, i->aux, times * (double)q.lanes);
+    add(bytes, q.table, times * (double)(NUMBERS * q.lanes));
+}
+
 /* From `at` to the END that closes its block; `times`: how often it runs. Returns the position after the END. */
 static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
 {
-    const double most = (double)(INT64_MAX / 4);
     while (at < fn->code.n) {
         const ac_ins *i = &fn->code.item[at];
         bool known;
@@ -61,16 +92,10 @@ static ac_x count(const ac_loop_fn *fn, ac_x at, double times, int64_t *bytes)
             at = count(fn, at + 1, times, bytes);
             continue;
         }
-        if (i->op == AC_L_LOAD || i->op == AC_L_STORE) {
-            const double sum = (double)bytes[i->aux] + times * (double)ac_dtype_size((ac_dtype)i->dtype, i->lanes);
-            bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
-        }
-        if (i->op == AC_L_TILE || i->op == AC_L_REQUANT) { /* the number of steps may be unknown here: counts all rows
-                                                            * once */
-            const int64_t n = i->op == AC_L_TILE ? rows_of(fn, i) : ac_ins_requant(i).lanes;
-            const double sum = (double)bytes[i->aux] + times * (double)n;
-            bytes[i->aux] = sum > most ? (int64_t)most : (int64_t)sum;
-        }
+        if (i->op == AC_L_LOAD || i->op == AC_L_STORE)
+            add(bytes, i->aux, times * (double)ac_dtype_size((ac_dtype)i->dtype, i->lanes));
+        if (i->op == AC_L_TILE || i->op == AC_L_REQUANT)
+            count_block(fn, i, times, bytes);
         at++;
     }
     return at;

@@ -68,6 +68,7 @@ same sizes open.ag --dim n=2..3 --sizes one
 same bound bounded.onnx --bound r=9
 same share 'digits_int8.tflite dsnet_int8.tflite' --share concurrent
 same const gate.ag --const x="$tmp/gate.in0.0.npy"
+same cache-weights digits_int8.tflite --cache-weights 64K
 same mem gate.ag --mem fast:6K,fast --mem slow:64K,slow,align=32
 same pin gate.ag --pin a=arena@1024 --pin y=arena
 same align gate.ag --align 64

@@ -37,6 +37,17 @@
     "%8 = load i32 k[%7]\n %9 = add i32 %8 %5\n %10 = load i32 x[%6]\n %11 = shl i32 %10 %9\n"         \
     "store y[%6] %11\n end\n"
 
+/* y[i] = x[i] << c[i % 8]; before, c[j] = k[j], or with "7" the bytes of a pair change places. */
+#define COPIED_TABLE(count, from, more)                                                                   \
+    "buf k const i8 8 align 16\n buf x in i32 64 align 4\n buf c scratch i8 8 align 4\n"                  \
+    "buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 8\n %5 = const i32 " count                       \
+    "\n %6 = for i32 %1 .. %5 step 1\n %7 = xor i32 %6 %3\n %8 = load i8 k[%" from "]\n store c[%6] %8\n" \
+    "end\n %11 = const i8 40\n" more "%13 = for i32 %1 .. %2 step 1\n %14 = mod i32 %13 %4\n"             \
+    "%15 = load i8 c[%14]\n %16 = cast i32 %15\n %17 = load i32 x[%13]\n %18 = shl i32 %17 %16\n"         \
+    "store y[%13] %18\n end\n"
+#define NOTHING_ELSE "%12 = const i8 41\n"
+#define ONE_MORE     "store c[%1] %11\n"
+
 /* The same from a table of bytes. */
 #define BYTE_TABLE(more)                                                                               \
     "buf k const i8 8 align 16\n buf x in i32 64 align 4\n buf y out i32 64 align 4\n" NUMBERS         \

@@ -1,0 +1,67 @@
+#!/bin/sh
+# --cache-weights: same outputs as without, bit for bit; every weight is read once; the code is proven; certificates
+# replay. Known models: bytes of the arena, and instructions in QEMU. usage: cache_weights.sh ARENAC SOURCE_DIR
+. "$2/tests/cli/prelude"
+set -e
+
+figure() { # KEY MODEL OPTION...: of plan --json, the first
+    key=$1
+    shift
+    "$arenac" plan -q --json "$@" | sed -n "s/.*\"$key\": *\([0-9]*\).*/\1/p" | head -1
+}
+once() { # MODEL OPTION...: the weights are read once, but for those that cost nothing
+    read=$(figure weight_read_bytes "$@")
+    all=$(figure weight_bytes "$@")
+    [ "$((read * 100))" -le "$((all * 102))" ] || fail "$*: reads $read B of $all B of weights"
+}
+same() { # MODEL INPUT TARGET OPTION...
+    model=$1 input=$2 target=$3
+    shift 3
+    "$arenac" run -q "$model" -t "$target" --backend eval --input "0=$input" --output-dir want
+    for backend in eval c; do
+        "$arenac" run -q "$model" -t "$target" "$@" --poison --backend $backend --input "0=$input" --output-dir got
+        cmp want/0.npy got/0.npy
+    done
+}
+for m in branch digits dsnet; do
+    for t in f32 int8; do
+        f=$models/${m}_$t
+        same "$f.tflite" "$f.in0.0.npy" generic --cache-weights 1M
+        same "$f.tflite" "$f.in0.0.npy" x86-64-v3 --cache-weights 1M --stripe auto --align 4
+        "$arenac" prove -q "$f.tflite" -t generic --cache-weights 1M >/dev/null
+        verified "$f.tflite" --cache-weights 1M --overlap on
+    done
+    for t in generic cortex-m4 cortex-m55 rv32imac; do
+        once "$models/${m}_int8.tflite" -t $t --cache-weights 1M
+        "$arenac" prove -q "$models/${m}_int8.tflite" -t $t --cache-weights 1M --stripe auto \
+            >/dev/null
+    done
+done
+f=$models/dsnet_int8.tflite
+same "$f" "$models/dsnet_int8.in0.0.npy" generic --stripe 1-3,5-6 --cache-weights 64K --align 4
+[ "$(figure weight_read_bytes "$f" --cache-weights 16)" = "$(figure weight_read_bytes "$f")" ] ||
+    fail "weights that are larger than the limit are copied"
+[ "$(arena_bytes "$f" --cache-weights 16)" = "$(arena_bytes "$f")" ] || fail "no copies, and another arena"
+expect 0 'weights read .* times their size' "$arenac" plan "$f" --cache-weights 64K
+expect 0 'cache-weights is ignored' "$arenac" plan "$f" --cache-weights 64K --threads 2
+expect 0 'cache-weights is ignored' "$arenac" plan "$f" --cache-weights 64K -t cuda-sm80
+expect 2 "'4Q' is not a size" "$arenac" plan "$f" --cache-weights 4Q
+"$arenac" compile -q "$f" -t cortex-m4 --cache-weights 64K --stack estimate --emit c -o m4.c
+grep -q '  rows_2x4_17(line, w_cached' m4.c || fail "products of cached weights are tiles, not rows_2x4"
+"$arenac" prove "$f" -t cortex-m4 --cache-weights 64K -o cached.cert >/dev/null
+expect 0 '^VALID' "$(dirname "$arenac")/arenac-certcheck" cached.cert
+! have_arm || expect 0 'outputs are the evaluator' "$arenac" bench "$models/digits_int8.tflite" -t cortex-m4 \
+    --cache-weights 64K
+[ "$bad" = 0 ] || exit 1
+
+have_shared models || exit 0
+within() { # NAME BYTES OPTION...: of the arena, with the copies
+    f=$shared/models/tflite/$1/$1.tflite most=$2
+    [ -f "$f" ] || return 0
+    shift 2
+    once "$f" -t cortex-m4 --align 4 "$@"
+    got=$(arena_bytes "$f" -t cortex-m4 --align 4 "$@")
+    [ "$got" -le "$most" ] || fail "$*: $got B, at most $most are expected"
+}
+within kws_dscnn_int8 16896 --overlap on --cache-weights 8K
+exit $bad
