@@ -81,6 +81,11 @@ int arenac_commit(arenac *a); /* writes all outputs */
  * exceeds its budget or differs from its lock, otherwise only the diagnostics. Drops outputs that are not committed. */
 int arenac_print_json(arenac *a);
 
+/* The path of file i that was read, or of output i that is not committed; NULL after the last one.
+ * Valid until arenac_close. */
+const char *arenac_read_path(const arenac *a, int32_t i);
+const char *arenac_output_path(const arenac *a, int32_t i);
+
 /* The arena and its lower bound, in bytes; -1: no plan. */
 int64_t arenac_arena_bytes(const arenac *a);
 int64_t arenac_bound_bytes(const arenac *a);

@@ -121,6 +121,8 @@ static int own(ac_cli *c, int32_t id, const char *value)
     c->quiet |= id == AC_OPT_quiet;
     c->time_passes |= id == AC_OPT_time_passes;
     c->man |= id == AC_OPT_man;
+    c->watch |= id == AC_OPT_watch;
+    c->open |= id == AC_OPT_open;
     c->verbose |= id == AC_OPT_verbose;
     if (id == AC_OPT_color) {
         const int32_t word = word_of(c, AC_OPT_color, value);
@@ -277,6 +279,10 @@ int ac_cli_parse(int argc, char **argv, ac_cli *cli)
             cli->file[cli->n_files++] = argv[i];
     }
     status = status < 0 ? ac_cli_config(cli) : status;
+    if (status < 0 && cli->watch && cli->n_files && !strcmp(cli->file[0], "-"))
+        status = ac_cli_wrong(cli, "--watch needs a file, not standard input");
+    if (status < 0 && cli->open && !cli->given[AC_OPT_emit])
+        arenac_set(cli->a, "emit", "html");
     if (status < 0 && !cli->colored && ac_sys_is_terminal(1) && !getenv("NO_COLOR"))
         arenac_set(cli->a, "color", "always");
     return status;

@@ -23,6 +23,8 @@ typedef struct ac_cli {
     int32_t n_files;
     char words[4096];                          /* an argument of several words */
     bool json, quiet, time_passes, man, color; /* options that the command line handles itself */
+    bool watch, open;                          /* --watch, --open */
+    const char *page;                          /* with --open: the page that was written; NULL: none */
     bool verbose, colored;                     /* --color is always or never */
     bool progress_on, progress_off;            /* neither: on a terminal */
     const char *config;                        /* --config; NULL: the default one, if there is one */
@@ -70,6 +72,12 @@ int ac_cli_config(ac_cli *c);
 /* progress.c: starts showing the progress of long work; ended before anything else is printed. */
 void ac_cli_progress(const ac_cli *cli);
 void ac_cli_progress_end(void);
+
+/* watch.c: --open shows the page that was written; --watch waits until a file changes. */
+void ac_cli_show_page(const ac_cli *cli);
+const char *ac_cli_page(const ac_cli *cli); /* among the outputs, before they are written; NULL: none */
+void ac_cli_remember(const ac_cli *cli);    /* the files of the work, as they are now; called before it and after it */
+void ac_cli_wait(const ac_cli *cli);        /* until one of them changes and is complete */
 
 /* help.c */
 void ac_help_print(FILE *to, ac_verb verb, bool all);

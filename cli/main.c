@@ -5,6 +5,7 @@
 #include "base/interrupt.h"
 #include "base/sys/sys.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 /* With --json there is always one document: of what failed it holds the diagnostics, and check has nothing else. */
@@ -47,26 +48,51 @@ static bool asks_json(const ac_cli *cli, int argc, char **argv)
     return cli->json;
 }
 
-int main(int argc, char **argv)
+/* The work of one command line; the exit status. */
+static int work(int argc, char **argv, ac_cli *cli)
 {
-    static ac_cli cli;
-    ac_sys_main(&argc, &argv);
-    ac_interrupt_guard();
-    cli.a = arenac_open();
-    if (!cli.a) {
+    *cli = (ac_cli){.a = arenac_open()};
+    if (!cli->a) {
         fputs("arenac: error[E0403]: out of memory\n", stderr);
         return AC_EXIT_BUDGET;
     }
-    int status = ac_cli_parse(argc, argv, &cli);
-    if (status > 0 && asks_json(&cli, argc, argv))
-        print_json(&cli, status);
-    if (status < 0) {
-        if (cli.json)
-            ac_interrupt_json();
-        ac_cli_progress(&cli);
-        status = ac_verbs[cli.verb].run(&cli);
-        ac_cli_progress_end();
-        status = status ? status : finish(&cli);
+    int status = ac_cli_parse(argc, argv, cli);
+    if (status > 0 && asks_json(cli, argc, argv))
+        print_json(cli, status);
+    if (status >= 0) {
+        cli->watch = false;
+        return status;
+    }
+    if (cli->json)
+        ac_interrupt_json();
+    if (cli->watch)
+        ac_cli_remember(cli);
+    ac_cli_progress(cli);
+    status = ac_verbs[cli->verb].run(cli);
+    ac_cli_progress_end();
+    return status ? status : finish(cli);
+}
+
+int main(int argc, char **argv)
+{
+    static ac_cli cli;
+    int64_t before = -1;
+    ac_sys_main(&argc, &argv);
+    ac_interrupt_guard();
+    int status = work(argc, argv, &cli);
+    if (cli.open && cli.a)
+        ac_cli_show_page(&cli);
+    while (cli.watch) {
+        if (before >= 0 && arenac_arena_bytes(cli.a) >= 0)
+            fprintf(stderr, "arena: %" PRId64 " B, before %" PRId64 " B\n", arenac_arena_bytes(cli.a), before);
+        if (arenac_arena_bytes(cli.a) >= 0)
+            before = arenac_arena_bytes(cli.a);
+        ac_cli_remember(&cli);
+        fflush(stdout);
+        fprintf(stderr, "watching %s; Ctrl-C ends\n", cli.file[0]);
+        arenac_close(cli.a);
+        ac_cli_wait(&cli);
+        status = work(argc, argv, &cli);
     }
     arenac_close(cli.a);
     if ((fflush(stdout) || ferror(stdout)) && !ac_sys_pipe_closed()) { /* head has read enough */

@@ -74,6 +74,7 @@ int ac_cli_plan(ac_cli *cli)
     arenac *a = cli->a;
     if (read_files(cli) == 0 && (arenac_plan(a) == 0 || arenac_has_plan(a)))
         arenac_write(a);
+    cli->page = cli->open ? ac_cli_page(cli) : NULL;
     if (!arenac_has_plan(a) || is_worth_writing(a))
         commit(cli);
     return 0;

@@ -135,6 +135,8 @@ typedef intptr_t ac_sys_program;
 
 /* Starts a program of the search path without input; its output and errors go to a new file. -1: errno. */
 ac_sys_program ac_sys_start(const char *const *argv, const char *output);
+/* Shows a page in the browser: the program that the system has for that. AC_SYS_LATE: it still runs; -1: errno. */
+int ac_sys_show(const char *path);
 /* Its exit status; -1: errno. After so many seconds (0: never) it is ended. */
 int ac_sys_wait(ac_sys_program p, int seconds);
 
@@ -147,6 +149,7 @@ const char *ac_sys_library_why(void);
 /* ------------------------------------------------------------------ this machine */
 
 double ac_sys_now_ms(void); /* never goes back */
+void ac_sys_sleep(int ms);
 bool ac_sys_random(void *to, size_t n);
 size_t ac_sys_memory(void);      /* bytes that there are for this process; 0: unknown */
 bool ac_sys_request_amx(void);   /* this process may use the tiles of x86 */

@@ -495,6 +495,26 @@ int ac_sys_wait(ac_sys_program p, int seconds)
     return WIFEXITED(status) ? WEXITSTATUS(status) : AC_SYS_CRASHED;
 }
 
+int ac_sys_show(const char *path)
+{
+#ifdef __APPLE__
+    const char *const words[] = {"open", path, NULL};
+#else
+    const char *const words[] = {"xdg-open", path, NULL};
+#endif
+    enum { PATIENCE_MS = 3000, PAUSE_MS = 50 };
+    const ac_sys_program p = ac_sys_start(words, "/dev/null");
+    int status = 0;
+    pid_t got = 0;
+    for (int ms = 0; p >= 0 && !got && ms < PATIENCE_MS; ms += PAUSE_MS) {
+        ac_sys_sleep(PAUSE_MS);
+        got = waitpid((pid_t)p, &status, WNOHANG);
+    }
+    if (p < 0 || got < 0)
+        return -1;
+    return !got ? AC_SYS_LATE : WIFEXITED(status) ? WEXITSTATUS(status) : AC_SYS_CRASHED;
+}
+
 void *ac_sys_library(const char *path, bool shared)
 {
     errno = 0;
@@ -518,6 +538,11 @@ const char *ac_sys_library_why(void)
 }
 
 /* ------------------------------------------------------------------ this machine */
+
+void ac_sys_sleep(int ms)
+{
+    nanosleep(&(struct timespec){.tv_sec = ms / 1000, .tv_nsec = ms % 1000 * 1000000L}, NULL);
+}
 
 double ac_sys_now_ms(void)
 {

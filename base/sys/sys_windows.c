@@ -716,6 +716,18 @@ const char *ac_sys_library_why(void)
 
 /* ------------------------------------------------------------------ this machine */
 
+void ac_sys_sleep(int ms)
+{
+    Sleep((DWORD)ms);
+}
+
+/* "explorer" ends with 1 although it has shown the page. */
+int ac_sys_show(const char *path)
+{
+    const char *const words[] = {"explorer", path, NULL};
+    return ac_sys_start(words, "NUL") < 0 ? -1 : 0;
+}
+
 double ac_sys_now_ms(void)
 {
     LARGE_INTEGER now, per_s;

@@ -176,6 +176,19 @@ static int depends_stage(ac_work *w, void *arg)
     return AC_OK;
 }
 
+const char *arenac_read_path(const arenac *a, int32_t i)
+{
+    const ac_read_file *f = a->work.cx.read;
+    for (; f && i > 0; i--)
+        f = f->next;
+    return f ? f->path : NULL;
+}
+
+const char *arenac_output_path(const arenac *a, int32_t i)
+{
+    return i < a->work.out.list.n ? a->work.out.list.item[i].path : NULL;
+}
+
 int arenac_depends(arenac *a, const char *path)
 {
     return ac_guard(&a->work, depends_stage, &path);

@@ -41,6 +41,7 @@ ac_report *ac_facts_open(const ac_made *a, const ac_packed *packed, const char *
                      .n_rows = packed->n_rows,
                      .planner_option = a->opt->planner.name,
                      .options = a->intervals ? NULL : ac_options_line(a->request->stated, target),
+                     .watched = a->opt->watch,
                      .reference_tflite = a->opt->reference == AC_OPT_REFERENCE_TFLITE};
     for (int32_t i = 0; i < p->n; i++) {
         const ac_item *it = &p->item[i];

@@ -43,7 +43,7 @@ static void put_head(ac_sink *to, const ac_report *r)
     ac_put(to, ac_svg_style);
     ac_putc(to, '\n');
     put_file(to, "page.css");
-    ac_put(to, "</style>\n</head>\n<body>\n");
+    ac_put(to, r->watched ? "</style>\n</head>\n<body data-watch>\n" : "</style>\n</head>\n<body>\n");
 }
 
 static void put_bar(ac_sink *to, const ac_report *r)

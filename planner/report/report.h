@@ -164,6 +164,7 @@ typedef struct ac_report {
     int32_t n_rows;             /* the result of every strategy */
     const char *planner_option; /* "auto", "tflite" ... as requested */
     const char *options;        /* those that change the plan: "-t generic --stripe auto"; NULL: no model */
+    bool watched;               /* plan --watch: the page reloads itself */
     bool reference_tflite;
     int32_t recomputed;           /* steps that run a second time; 0: none */
     ac_bytes once_bytes;          /* arena without them */

@@ -128,6 +128,21 @@ el("rows").addEventListener("click", e => {
     pickTensor(+b.dataset.t);
     pic.scrollIntoView({block: "nearest"});
 });
+// A page of plan --watch is read again while it is seen and nothing is done in it, for an hour after its last change.
+// The address has what is selected, so it stays.
+function watch() {
+    const EVERY = 2000, HOUR = 3600000;
+    let used = Date.now();
+    if (!("watch" in document.body.dataset))
+        return;
+    for (const what of ["pointermove", "pointerdown", "keydown", "wheel"])
+        addEventListener(what, () => { used = Date.now(); }, {passive: true});
+    setInterval(() => {
+        if (!document.hidden && Date.now() - used > EVERY && Date.now() - new Date(document.lastModified) < HOUR)
+            location.reload();
+    }, EVERY);
+}
+
 pic.setAttribute("tabindex", "0");
 pic.setAttribute("role", "group");
 pic.setAttribute("aria-describedby", "keys");
@@ -146,5 +161,6 @@ if (tables.steps)
     fill(tables.steps);
 fit();
 followLink();
+watch();
 pic.classList.add("unused"); // no frame before the first key
 focusPicture();
