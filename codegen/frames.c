@@ -77,9 +77,7 @@ static ac_bytes library(ac_region *r, const ac_target *t, const char *name)
     const char *word = ac_strf(r, " %s ", name);
     for (size_t i = 0; i < sizeof LIBRARY / sizeof *LIBRARY; i++)
         if (strstr(LIBRARY[i].names, word))
-            return t->isa != AC_ISA_ARM               ? LIBRARY[i].rv32
-                   : !strcmp(t->cpu, "cortex-m0plus") ? LIBRARY[i].v6m
-                                                      : LIBRARY[i].arm;
+            return t->isa != AC_ISA_ARM ? LIBRARY[i].rv32 : t->mul == AC_MUL_LOW ? LIBRARY[i].v6m : LIBRARY[i].arm;
     return UNKNOWN_LIBRARY;
 }
 

@@ -4,8 +4,8 @@
     scripts/boards.py DATA      DATA: a checkout of https://github.com/embassy-rs/stm32-data-generated
 
 That repository publishes the memories of STM32CubeMX and STM32CubeProgrammer, a JSON file a chip. Every memory of a row
-must lie within the chip's flash and RAM. Memory outside of the chip (xip, sdram), memories that the data does not have and
-boards with other chips are not compared. Ends with 1 if a row differs."""
+must lie within the chip's flash and RAM. Memory outside of the chip (xip, sdram), memories that the data does not have
+and boards with other chips are not compared. Ends with 1 if a row differs."""
 import json
 import pathlib
 import re

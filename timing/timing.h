@@ -31,7 +31,7 @@ typedef struct ac_timing_task {
     const uint8_t *bytes;
     size_t n;
     const char *run;  /* name of the function; its argument points to the memories' addresses */
-    const char *core; /* target: its row of cores.def; none: instructions only */
+    const char *core; /* of cores.def; one without a row there: instructions only */
     int64_t longest;  /* instructions before the walk gives up; 0: 2^36 */
     int32_t wait;     /* wait states of flash: of each word of 32 bits that is fetched or loaded there */
     const ac_timing_memory *memory;
@@ -66,7 +66,7 @@ typedef struct ac_timing {
 } ac_timing;
 
 int ac_timing_walk(ac_ctx *cx, const ac_timing_task *task, ac_timing *out);
-bool ac_timing_has_cycles(const char *core); /* cores.def has a row for the target */
+bool ac_timing_has_cycles(const char *core); /* cores.def has a row for the core */
 /* No branch and no address depends on data. */
 static inline bool ac_timing_is_constant(const ac_timing *t)
 {

@@ -193,7 +193,7 @@ static void take_cycles(const bench *x, ac_figures *f)
     const ac_timed_how how = {.wait = x->wait};
     const ac_diags before = cx->diags;
     ac_timing t;
-    if (!ac_timing_has_cycles(x->m->target->name) ||
+    if (!ac_timing_has_cycles(x->m->target->cpu) ||
         !ac_quietly(cx, before, ac_program_time(x->m, in_dir(x, "run.elf"), &how, &t)))
         return;
     f->cycles = t.cycles;

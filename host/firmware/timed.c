@@ -161,7 +161,7 @@ int ac_program_time(const ac_module *m, const char *path, const ac_timed_how *ho
                                  .bytes = f.data,
                                  .n = f.n,
                                  .run = entry(m),
-                                 .core = m->target->name,
+                                 .core = m->target->cpu,
                                  .wait = how->wait,
                                  .memory = mem,
                                  .n_memories = n};

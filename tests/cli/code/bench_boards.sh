@@ -49,6 +49,10 @@ M
     echo "not the weights" >m.bin # which assemblers would find first
     expect 0 'outputs are the evaluator' "$arenac" bench -t cortex-m4 large.ag
     ! have_llvm || counts cortex-m55 --backend llvm
+    for t in cortex-m0 cortex-m23 cortex-m52 cortex-m85 rp2350; do # code of other cores
+        expect 0 'outputs are the evaluator' "$arenac" bench -t $t "$m"
+    done
+    expect 0 ' cycles=' "$arenac" bench -t cortex-m0 "$m"
     TMPDIR=$tmp "$arenac" bench -q -t cortex-m4 "$m" >/dev/null
     [ -z "$(ls -d "$tmp"/arenac-?????? 2>/dev/null)" ] || fail "a temporary folder is left"
 fi
@@ -58,6 +62,10 @@ if have_rv32; then
     counts rv32imac-zba-zbb
     counts rv32imac-zve32x
     ! have_llvm || counts rv32imac-zve32x --backend llvm
+    for t in rp2350-riscv esp32c3 esp32c6; do
+        expect 0 'outputs are the evaluator' "$arenac" bench -t $t "$m"
+    done
+    expect 0 'outputs are the evaluator' "$arenac" bench -t esp32p4 "$models/dsnet_f32.tflite"
 fi
 [ $none = 0 ] || exit $bad
 

@@ -31,7 +31,7 @@ user() { # MODELS TARGET GCC QEMU...
     nets=$1 target=$2 gcc=$3
     shift 3
     arch=${target%%-*} # of the packages
-    case $arch in aarch64 | neoverse) arch=arm64 ;; rv64*) arch=riscv64 ;; esac
+    case $target in aarch64* | neoverse*) arch=arm64 ;; rv64*) arch=riscv64 ;; cortex-a[579]) arch=armhf ;; esac
     have "$gcc" "gcc-${gcc%-gcc}" "$1" qemu-user || return
     links "$gcc" -static || { missing "the C library of $gcc" "libc6-dev-$arch-cross"; return; }
     for name in $nets; do
@@ -63,6 +63,10 @@ rv64v() { # MODELS VLEN
 arm64() { # MODELS TARGET CPU
     user "$1" "$2" aarch64-linux-gnu-gcc qemu-aarch64 -cpu "$3"
 }
+for core in a5 a7 a9; do
+    case $core in a5) qemu=a7 ;; *) qemu=$core ;; esac
+    user "digits_int8 dsnet_f32 encoder" cortex-$core arm-linux-gnueabihf-gcc qemu-arm -cpu cortex-$qemu
+done
 arm64 "$five layers planes" aarch64 cortex-a57
 arm64 "dsnet_int8 encoder layers" aarch64-dotprod max
 arm64 dsnet_int8 aarch64-i8mm max
