@@ -38,7 +38,7 @@ typedef struct row {
 typedef struct steps {
     ac_dtype d;                                        /* of max, values and sum */
     double least;                                      /* below every element */
-    ac_x (*value)(ac_lower *L, const row *r, ac_x x);  /* what an element adds and becomes is of it; max is known */
+    ac_x (*value)(ac_lower *L, const row *r, ac_x x);  /* from an element, with max known */
     ac_x (*term)(ac_lower *L, const row *r, ac_x v);   /* of the sum, from the value */
     void (*prepare)(ac_lower *L, row *r);              /* values derived from the sum that results need, once for a
                                                         * row */
