@@ -17,7 +17,7 @@ typedef struct ac_qcode {
 static const ac_target VECTORS = {.name = "samples",
                                   .help = "",
                                   .features = "",
-                                  .vec_bytes = 32,
+                                  .vec_bytes = 512, /* fewer steps of the evaluator */
                                   .registers = 16,
                                   .align = 32,
                                   .l1_bytes = 32768,
