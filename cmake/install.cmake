@@ -19,8 +19,8 @@ target_include_directories(library INTERFACE $<INSTALL_INTERFACE:${CMAKE_INSTALL
 target_link_libraries(library INTERFACE arn_rt m ${CMAKE_DL_LIBS})
 install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 # The same as a shared library that exports arenac_* alone; the C++ header is for both.
-option(ARENAC_SHARED "also build the library as a shared one" OFF)
-if(ARENAC_SHARED)
+option(ARENAC_SHARED "also build and install the library as a shared one" OFF)
+if(ARENAC_SHARED OR (BUILD_TESTING AND NOT EMSCRIPTEN AND NOT ARENAC_FUZZ)) # tests/cli/hosts/cpp.sh
   add_library(shared SHARED ${layer_objects} $<TARGET_OBJECTS:ac_runtime>)
   set_target_properties(shared PROPERTIES OUTPUT_NAME arenac LINKER_LANGUAGE C VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
@@ -34,6 +34,8 @@ if(ARENAC_SHARED)
   elseif(NOT APPLE)
     target_link_options(shared PRIVATE -Wl,--version-script=${CMAKE_SOURCE_DIR}/cmake/arenac.map)
   endif()
+endif()
+if(ARENAC_SHARED)
   install(TARGETS shared LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR}
     ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 endif()

@@ -4,7 +4,7 @@
 . "$2/tests/cli/prelude"
 require g++ g++
 build=$(dirname "$arenac")
-[ -e "$build/libarenac.a" ] || { echo "skipped: libarenac.a is missing: build all"; exit 77; }
+[ -e "$build/libarenac.so" ] || { echo "skipped: libarenac.so is missing: build all"; exit 77; }
 cat >use.cpp <<'END'
 #include "arenac.hpp"
 int main(int argc, char **argv)
@@ -22,13 +22,12 @@ int main(int argc, char **argv)
 }
 END
 set -e
-nm "$build/libarenac.a" 2>/dev/null | grep -q __asan && { echo "skipped: of a sanitized build"; exit 77; }
-printf '#include "arenac.h"\nint main(void) { return !arenac_version(); }\n' >needs.c
-map=$src/cmake/arenac.map
-cc -shared -o libarenac.so.1 -Wl,-soname,libarenac.so.1 -Wl,--version-script="$map" -Wl,--whole-archive \
-    "$build/libarenac.a" -Wl,--no-whole-archive "$build/libac_runtime.a" -lm -ldl -pthread
-g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$src" use.cpp ./libarenac.so.1 -Wl,-rpath,"$tmp" -o use
-nm -D --defined-only libarenac.so.1 | awk '{ print $3 }' >symbols
+nm -D "$build/libarenac.so" | grep -q __asan && { echo "skipped: of a sanitized build"; exit 77; }
+g++ -std=c++17 -Wall -Wextra -Wpedantic -Werror -I"$src" use.cpp -L"$build" -larenac -Wl,-rpath,"$build" -o use
+version=$("$arenac" plan --version | sed 's/arenac \([0-9]*\.[0-9]*\).*/\1/')
+readelf -d "$build/libarenac.so" | grep -q "SONAME.*\[libarenac\.so\.$version\]" || fail "another SONAME"
+readelf -d use | grep -q "NEEDED.*\[libarenac\.so\.$version\]" || fail "the program does not need the shared library"
+nm -D --defined-only "$build/libarenac.so" | awk '{ print $3 }' | sed 's/@.*//' >symbols
 grep -q '^arenac_open' symbols
 ! grep -v '^arenac_' symbols || fail "the shared library exports more than arenac_*"
 ./use "$models/digits_int8.tflite" nowhere.tflite >said

@@ -26,7 +26,8 @@ else
     for i in $(seq 180 199); do
         "$arenac" run -q bytes.onnx --input 0="one$i.npy" --backend eval --output-dir "out$i" || fail "sample $i"
     done
-    "${ARENAC_ORT:-python3}" "$src/tests/cli/quant/quantize_ort.py" bytes.onnx || fail "other outputs than ONNX Runtime's"
+    "${ARENAC_ORT:-python3}" "$src/tests/cli/quant/quantize_ort.py" bytes.onnx ||
+        fail "other outputs than ONNX Runtime's"
 fi
 # what is kept stays as it is
 expect 0 '^2 of 4 products' "$arenac" quantize "$net" --data x.npy --keep '*d1_1*' -o kept.onnx

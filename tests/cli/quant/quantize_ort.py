@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The outputs outN/0.npy for oneN.npy, N from 180 to 199, against ONNX Runtime's: 199 of 200 are equal, and none is more
-than one step away. usage: MODEL"""
+"""The outputs outN/0.npy for oneN.npy, N from 180 to 199, against ONNX Runtime's: 199 of 200 are equal, and none is
+more than one step away. usage: MODEL"""
 import sys
 
 import numpy as np
