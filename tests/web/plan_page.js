@@ -1,4 +1,4 @@
-// plan_page.js - uses the pages that tests/cli/plan/page.sh has made. usage: node plan_page.js CHROMIUM FOLDER
+// plan_page.js - uses the pages that tests/cli/page/page.sh has made. usage: node plan_page.js CHROMIUM FOLDER
 // [AXE.js]
 // Exit 1: something is wrong.
 "use strict";

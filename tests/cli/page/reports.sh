@@ -59,7 +59,7 @@ page() { # page N: appends the driver with the JSON report and runs it
         echo '<script>const J ='
         sed 's/</\\u003c/g' "$1.json"
         echo ';'
-        cat "$src/tests/cli/plan/reports.js"
+        cat "$src/tests/cli/page/reports.js"
         echo '</script>'
     } >"drive$1.html"
     timeout 120 "$chromium" --headless --no-sandbox --disable-gpu --user-data-dir="$tmp/profile" \
