@@ -27,6 +27,7 @@ typedef struct cell {
     ac_tensor *any;     /* bool [B,1]: a sequence has steps; NULL: each has */
     ac_tensor *count;   /* the valid number of steps; NULL: all are */
     ac_tensor *x;       /* [T,B,I]; of a dynamic one as u8, with scale and zero point */
+    ac_dtype type;      /* of states and arithmetic: f32, f64 */
     ac_tensor *x_scale, *x_zero;
     bool after;   /* GRU: linear_before_reset */
     bool dynamic; /* DynamicQuantizeLSTM: weights are integers [D,I,4H] and [D,H,4H], with scales and zero points */
@@ -43,7 +44,7 @@ static const struct {
 
 static ac_tensor *number(cell *c, double v)
 {
-    return ac_make_number(&c->n->b, AC_F32, v);
+    return ac_make_number(&c->n->b, c->type, v);
 }
 
 static ac_tensor *positive_part(cell *c, ac_tensor *x, ac_tensor *over, double from)
@@ -138,7 +139,8 @@ static ac_tensor *product(cell *c, ac_tensor *x, const weights *m)
     ac_tensor *base = m->w;
     while (base && !ac_tensor_is_const(base))
         base = base->def && base->def->n_in ? base->def->in[0] : NULL;
-    return base ? ac_make_dense(&n->b, x, m->w, NULL) : ac_make_matmul(&n->b, x, m->w, false, true);
+    return base && c->type == AC_F32 ? ac_make_dense(&n->b, x, m->w, NULL)
+                                     : ac_make_matmul(&n->b, x, m->w, false, true);
 }
 
 /* Columns of gate g of a tensor [..,G*H]. */
@@ -202,7 +204,7 @@ static void gru_step(cell *c, const direction *d, ac_tensor *x, ac_tensor **h)
     }
     k = activate(c, &d->act[1], ADD(gate(c, x, 2, 1), k));
     ac_tensor *keep = MUL(z, *h);
-    *h = z ? ADD(MUL(SUB(F32(1), z), k), keep) : NULL;
+    *h = z ? ADD(MUL(SUB(number(c, 1), z), k), keep) : NULL;
 }
 
 /* The bias of inputs and recurrence together; of a GRU with linear_before_reset the last third of the latter stays
@@ -226,7 +228,7 @@ static ac_tensor *bias_of(cell *c, ac_tensor *b, direction *d)
 static ac_tensor *zeros(cell *c)
 {
     const int64_t dim[2] = {c->b, c->h};
-    return ac_make_broadcast(&c->n->b, ac_make_number(&c->n->b, AC_F32, 0), 2, dim);
+    return ac_make_broadcast(&c->n->b, number(c, 0), 2, dim);
 }
 
 /* States of one direction; the number of the step is one if sequences have lengths. */
@@ -458,9 +460,9 @@ static int check(cell *c)
         return ac_error(n->r->cx, n->at, E0103, "%" PRId64 " units, %" PRId64 " steps", c->h, c->t);
     const int64_t all = c->gates * c->h;
     const int32_t units = c->dynamic ? 2 : 1, other = 3 - units;
-    if (c->x->dtype != AC_F32 || (c->dynamic ? ac_dtype_is_float(w->dtype) : w->dtype != AC_F32) ||
-        w->dtype != r->dtype)
-        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(c->x->dtype));
+    if ((c->type != AC_F32 && (c->type != AC_F64 || c->dynamic)) ||
+        (c->dynamic ? ac_dtype_is_float(w->dtype) : w->dtype != c->type) || w->dtype != r->dtype)
+        return ac_cannot(&n->b, "its input is %s", ac_dtype_name(c->type));
     if (w->rank != 3 || r->rank != 3 || w->dim[0] != c->dirs || r->dim[0] != c->dirs || w->dim[units] != all ||
         r->dim[units] != all || w->dim[other] != c->i || r->dim[other] != c->h)
         return ac_error(n->r->cx, n->at, E0104, "weights %s and %s do not fit input %s and %" PRId64 " units",
@@ -505,6 +507,7 @@ int ac_onx_do_recurrent(ac_onx_node *n)
     for (int32_t i = 5; batch_first && i < n->n_in && i < 7; i++)
         if (n->in[i] && n->in[i]->rank == 3)
             n->in[i] = ac_make_transpose(&n->b, n->in[i], SWAP);
+    c.type = c.x->dtype;
     c.t = c.x->dim[0];
     c.b = c.x->dim[1];
     c.i = c.x->dim[2];

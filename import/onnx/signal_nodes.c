@@ -222,13 +222,32 @@ int ac_onx_do_dft(ac_onx_node *n)
     return ac_onx_result(n, 0, ac_make_transpose(&n->b, ac_make_reshape(&n->b, y, rank, dim), back));
 }
 
+/* The convolution of signals [B,L,parts] with rows w [bins,1,length,parts]: f32 as that of an image of one line. */
+static ac_tensor *frames_of(ac_onx_node *n, ac_tensor *x, ac_tensor *w, int32_t step)
+{
+    static const int32_t LAST[AC_MAX_RANK] = {1, 2, 3, 0};
+    const bool line = x->dtype == AC_F32;
+    ac_attrs a;
+    ac_tensor *in[] = {x, w};
+    if (line) {
+        ac_attrs_init(AC_OP_CONV_2D, &a);
+        a.conv.stride_w = step;
+        in[0] = ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], 1, x->dim[1], x->dim[2]});
+    } else {
+        ac_attrs_init(AC_OP_CONV_ND, &a);
+        a.conv_nd.strides = ac_make_list(&n->b, 1, (int64_t[]){step});
+        ac_tensor *turned = w ? ac_make_transpose(&n->b, w, LAST) : NULL;
+        in[1] = turned ? ac_make_reshape(&n->b, turned, 3, turned->dim + 1) : NULL;
+    }
+    return in[0] && in[1] ? ac_make_op(&n->b, line ? AC_OP_CONV_2D : AC_OP_CONV_ND, in, 2, &a, AC_NONE) : NULL;
+}
+
 /* Signal [B,L,parts], or [B,L] or [L] of real samples; each bin is the convolution with its row of the matrix, times
  * the window. */
 int ac_onx_do_stft(ac_onx_node *n)
 {
     ac_tensor *x = n->in[0], *window = ac_onx_in(n, 2);
     int64_t step, length;
-    ac_attrs a;
     if (x->rank == 1 || x->rank == 2)
         x = ac_make_reshape(&n->b, x, 3, (int64_t[]){x->rank == 1 ? 1 : x->dim[0], x->dim[x->rank - 1], 1});
     if (!x)
@@ -236,7 +255,7 @@ int ac_onx_do_stft(ac_onx_node *n)
     if (x->rank != 3 || (x->dim[2] != 1 && x->dim[2] != 2))
         return ac_error(n->r->cx, n->at, E0104, "signal '%s' is %s, expected [batch,length,1 or 2]", x->name,
                         ac_shape_str(n->r->cx, x));
-    if (x->dtype != AC_F32)
+    if (x->dtype != AC_F32 && x->dtype != AC_F64)
         return ac_cannot(&n->b, "its signal is %s", ac_dtype_name(x->dtype));
     AC_TRY(whole(n, 1, 0, &step));
     AC_TRY(whole(n, 3, window ? ac_tensor_count(window) : x->dim[1], &length));
@@ -247,17 +266,14 @@ int ac_onx_do_stft(ac_onx_node *n)
     transform t = {.length = length, .in = length, .out = length, .parts_in = (int32_t)x->dim[2], .parts_out = 2};
     t.half = ac_attr_bool(&n->attrs, A_stft_onesided) && t.parts_in == 1;
     t.out = t.half ? length / 2 + 1 : length;
-    ac_tensor *w = matrix(n, AC_F32, &t);
+    ac_tensor *w = matrix(n, x->dtype, &t);
     if (!w)
         return AC_FAIL;
     w = promised(n, ac_make_reshape(&n->b, w, 4, (int64_t[]){2 * t.out, 1, length, t.parts_in}));
     if (window)
         w = ac_make_2(&n->b, AC_OP_MUL, w,
-                      ac_make_reshape(&n->b, ac_make_cast(&n->b, window, AC_F32), 2, (int64_t[]){length, 1}));
-    ac_tensor *in[] = {ac_make_reshape(&n->b, x, 4, (int64_t[]){x->dim[0], 1, x->dim[1], x->dim[2]}), w};
-    ac_attrs_init(AC_OP_CONV_2D, &a);
-    a.conv.stride_w = (int32_t)step;
-    ac_tensor *y = in[0] && w ? ac_make_op(&n->b, AC_OP_CONV_2D, in, 2, &a, AC_NONE) : NULL;
+                      ac_make_reshape(&n->b, ac_make_cast(&n->b, window, x->dtype), 2, (int64_t[]){length, 1}));
+    ac_tensor *y = frames_of(n, x, w, (int32_t)step);
     const int64_t frames = (x->dim[1] - length) / step + 1;
     return ac_onx_result(n, 0, ac_make_reshape(&n->b, y, 4, (int64_t[]){x->dim[0], frames, t.out, 2}));
 }

@@ -10,7 +10,8 @@ from onnx_bytes import *
 
 arenac = sys.argv[1]
 rng = np.random.default_rng(11)
-TYPE = {"float32": F32, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": I32, "int64": I64, "bool": BOOL}
+TYPE = {"float32": F32, "uint8": 2, "int8": 3, "uint16": 4, "int16": 5, "int32": I32, "int64": I64, "bool": BOOL,
+        "float64": 11}
 
 
 def const(name, v):
@@ -107,6 +108,19 @@ def stft():
     weights = {"step": np.int64(4), "w": window}
     check("stft_batch", nodes, {"x": x}, {"y": bins(x)}, weights)
     check("stft_plain", nodes, {"x": x[0]}, {"y": bins(x[:1])}, weights)
+    check("stft_f64", nodes, {"x": x.astype(np.float64)}, {"y": bins(x).astype(np.float64)},
+          {"step": np.int64(4), "w": window.astype(np.float64)})
+
+
+def recurrent():
+    """An RNN of doubles."""
+    x, w, r = (rng.standard_normal(s) for s in ((12, 2, 3), (1, 4, 3), (1, 4, 4)))
+    h, all_h = np.zeros((2, 4)), []
+    for step in x:
+        h = np.tanh(step @ w[0].T + h @ r[0].T)
+        all_h.append(h)
+    check("rnn_f64", [node("RNN", ["x", "w", "r"], ["y"], attr_int("hidden_size", 4))], {"x": x},
+          {"y": np.stack(all_h)[:, None]}, {"w": w, "r": r})
 
 
 def pads():
@@ -162,6 +176,6 @@ def branches():
         check("rnn_of_branch", nodes, {"x": x, "c": np.bool_(fast)}, {"last": h[None]}, {"w": w, "r": r})
 
 
-for test in (cubic, defaults, loops, optional, stft, pads, experts, branches):
+for test in (cubic, defaults, loops, optional, stft, recurrent, pads, experts, branches):
     test()
 finish()
