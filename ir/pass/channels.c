@@ -7,6 +7,17 @@
 #include "ir/ops/shape/shape.h"
 #include "ir/pass/channels.h"
 
+enum { MOST_CHANNELS = 1 << 24 }; /* of all tensors: each takes up to 9 bytes, and is visited a few times */
+
+/* Each element of a long vector is a channel; to look for one to remove is not worth the time. */
+static bool too_many(const ac_graph *g)
+{
+    int64_t n = 0;
+    for (int32_t k = 0; k < g->tensor.n && n <= MOST_CHANNELS; k++)
+        n += ac_last_dim(g->tensor.item[k]);
+    return n > MOST_CHANNELS;
+}
+
 /* The pass handles no fused nodes and views, so it comes before the passes that make them. */
 static bool too_late(const ac_graph *g)
 {
@@ -96,7 +107,7 @@ int ac_pass_channels(ac_pass *p)
     ac_cuts *cuts = p->opt->cuts;
     ac_node **node;
     int32_t n = 0;
-    if (too_late(g))
+    if (too_late(g) || too_many(g))
         return AC_OK;
     ac_region *tmp = ac_region_open(&p->cx->heap);
     ac_cut_row *row = rows_of(p, &node, &n);
