@@ -1,6 +1,7 @@
 /* npz.c - .npz files; see npz.h. */
 #include "host/npz.h"
 
+#include "base/ascii.h"
 #include "base/hash/crc32.h"
 #include "base/zip/zip.h"
 
@@ -99,7 +100,7 @@ static int read_member(ac_ctx *cx, const char *path, ac_zip_member *m, ac_npz_en
                  m->name, found, m->crc);
         return ac_help(cx, "use another copy of the file, or an earlier checkpoint");
     }
-    e->name = ac_intern_n(cx, m->name, n > 4 && !strcmp(m->name + n - 4, ".npy") ? n - 4 : n);
+    e->name = ac_intern_n(cx, m->name, ac_has_ending(m->name, ".npy") ? n - 4 : n);
     return ac_npy_parse(cx, path, in.p, in.n, &e->array);
 }
 

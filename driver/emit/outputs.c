@@ -4,6 +4,7 @@
 #include "driver/stage/inputs.h"
 #include "driver/stage/stage.h"
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "codegen/backends/find.h"
 #include "codegen/constants.h"
@@ -292,9 +293,8 @@ static int put_selftest(const ac_made *a, const emission *e, ac_sink *to)
     if (a->module->caller_io)
         return ac_error(a->cx, (ac_place){0}, E0502, "--emit selftest does not go with --host");
     AC_TRY(ac_inputs_record(a, ac_inputs_sets(a), &v));
-    const size_t n = piped ? 0 : strlen(stem), k = strlen(SELFTEST);
-    if (n > k && !strcmp(stem + n - k, SELFTEST))
-        stem = ac_strf(a->cx->region, "%.*s", (int)(n - k), stem);
+    if (!piped && ac_has_ending(stem, SELFTEST))
+        stem = ac_strf(a->cx->region, "%.*s", (int)(strlen(stem) - strlen(SELFTEST)), stem);
     ac_selftest_print(a->module, &v, ac_strf(a->cx->region, "%s.h", piped ? a->module->name : stem), piped ? "-" : base,
                       to);
     return AC_OK;
@@ -347,7 +347,7 @@ const char *ac_output_stem(ac_ctx *cx, const char *output)
     const char *end = NULL;
     const arenac_kind *k;
     for (int32_t i = 0; !end && (k = arenac_kind_at(i)) != NULL; i++)
-        if (*k->extension && ac_ends_in(output, k->extension))
+        if (*k->extension && ac_has_ending(output, k->extension))
             end = k->extension;
     return end ? ac_strf(cx->region, "%.*s", (int)(strlen(output) - strlen(end)), output) : output;
 }

@@ -1,6 +1,7 @@
 /* requested.c - the outputs that the options request: --emit, -o, --lock, --evidence and --json, and their paths. */
 #include "driver/emit/outputs.h"
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/shell.h"
 #include "codegen/backends/find.h"
@@ -42,7 +43,7 @@ static const char *path_of(const ac_made *a, const char *kind, bool alone)
     const char *output = a->opt->output;
     const ac_output_row *r = ac_output_find(kind);
     const char *ext = r ? r->ext : ac_backend_ext(kind);
-    const bool folder = output && ac_ends_in(output, "/");
+    const bool folder = output && ac_has_ending(output, "/");
     if (output && ((alone && !folder) || ac_output_is_stream(output) || (folder && r && r->where == FOLDER)))
         return output;
     if (!output && prints(a, r, alone))
@@ -90,7 +91,7 @@ static int check_path(const ac_made *a, const char *list)
 {
     const char *path = a->opt->output, *last = path ? ac_path_name(path) : "";
     const bool stem = strchr(list, ',') && strcmp(last, ".") != 0 && strcmp(last, "..") != 0;
-    if (!path || ac_ends_in(path, "/") || stem || ac_emits_folder(list) || !ac_folder_exists(path))
+    if (!path || ac_has_ending(path, "/") || stem || ac_emits_folder(list) || !ac_folder_exists(path))
         return AC_OK;
     ac_error(a->cx, (ac_place){.file = path}, E0501, "-o names a folder");
     return ac_help(a->cx, "-o %s/ writes files in it", ac_shell_word(a->cx, path));

@@ -3,6 +3,7 @@
  * document of --json for a command that failed. */
 #include "driver/emit/emit.h"
 
+#include "base/ascii.h"
 #include "base/file.h"
 #include "base/shell.h"
 #include "codegen/c/identifiers.h"
@@ -85,7 +86,7 @@ static void put_list(const ac_made *a, ac_sink *to, const ac_output *out, int32_
         if (is_file(out[i].path)) {
             const size_t length = strlen(out[i].path);
             longest = length > longest ? length : longest;
-            source = !source && ac_ends_in(out[i].path, ".c") ? out[i].path : source;
+            source = !source && ac_has_ending(out[i].path, ".c") ? out[i].path : source;
         }
     if (!longest)
         return;

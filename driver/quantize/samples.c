@@ -1,6 +1,7 @@
 /* samples.c - the arrays of --data: which input each is of, and how many samples they have. */
 #include "driver/quantize/quantizing.h"
 
+#include "base/ascii.h"
 #include "host/npy_texts.h"
 
 #include <string.h>
@@ -34,7 +35,7 @@ static int open_one(ac_quantizing *z, const char *text)
         AC_TRY(ac_npy_read(&w->cx, eq + 1, &array));
         return put_array(z, ac_strf(r, "%.*s", (int)(eq - text), text), &array);
     }
-    if (ac_ends_in(text, ".npy")) {
+    if (ac_has_ending(text, ".npy")) {
         AC_TRY(ac_npy_read(&w->cx, text, &array));
         return put_array(z, "0", &array);
     }

@@ -2,6 +2,7 @@
  * real, quantises, writes. */
 #include "driver/quantize/quantizing.h"
 
+#include "base/ascii.h"
 #include "driver/stage/passes.h"
 #include "export/onnx_write.h"
 
@@ -31,7 +32,7 @@ static int read_options(ac_quantizing *z)
         return wrong_command(z->w, "quantize needs samples of the inputs: --data");
     if (!o->output)
         return wrong_command(z->w, "quantize needs the file to write: -o");
-    if (!ac_ends_in(o->output, ".onnx") && !ac_ends_in(o->output, ".ag"))
+    if (!ac_has_ending(o->output, ".onnx") && !ac_has_ending(o->output, ".ag"))
         return wrong_command(z->w, ac_strf(z->w->cx.region, "quantize writes .onnx or .ag, not '%s'", o->output));
     return AC_OK;
 }
@@ -55,7 +56,7 @@ static int read_model(ac_quantizing *z, const char *const *path, int32_t n)
 static int write_model(ac_quantizing *z)
 {
     ac_work *w = z->w;
-    if (ac_ends_in(w->opt.output, ".ag"))
+    if (ac_has_ending(w->opt.output, ".ag"))
         return ac_write_text(w, false, w->opt.output);
     return ac_onnx_write(w->made.model->graph, true, ac_pending_add(&w->out, w->opt.output));
 }

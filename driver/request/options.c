@@ -49,12 +49,6 @@ const arenac_option *arenac_option_at(int32_t i)
     return i >= 0 && i < AC_OPT_COUNT ? &ROWS[i].pub : NULL;
 }
 
-bool ac_ends_in(const char *path, const char *end)
-{
-    const size_t n = strlen(path), k = strlen(end);
-    return n > k && !strcmp(path + n - k, end);
-}
-
 bool ac_is(const char *value, const char *word)
 {
     return value && !strcmp(value, word);

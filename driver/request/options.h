@@ -155,9 +155,8 @@ bool ac_options_say(const ac_options *o, const char *said);
 /* The value as text, as last given, or the default; NULL if it has neither. */
 const char *ac_option_text(const ac_options *o, ac_option_id id);
 
-bool ac_emits(const char *list, const char *kind);  /* the kind is in a list such as --emit's; NULL: it is empty */
-bool ac_emits_folder(const char *list);             /* a kind that is a folder for a build system is in the list */
-bool ac_is(const char *value, const char *word);    /* false for NULL */
-bool ac_ends_in(const char *path, const char *end); /* and is longer */
+bool ac_emits(const char *list, const char *kind); /* the kind is in a list such as --emit's; NULL: it is empty */
+bool ac_emits_folder(const char *list);            /* a kind that is a folder for a build system is in the list */
+bool ac_is(const char *value, const char *word);   /* false for NULL */
 
 #endif

@@ -2,6 +2,8 @@
 #include "driver/facts/facts.h"
 #include "driver/stage/stage.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 bool ac_intervals_look_like(const ac_made *a)
@@ -14,7 +16,7 @@ bool ac_intervals_look_like(const ac_made *a)
     for (size_t i = 0; i < sizeof HEADS / sizeof *HEADS; i++)
         if (f->n > strlen(HEADS[i]) && !memcmp(f->data, HEADS[i], strlen(HEADS[i])))
             return true;
-    return ac_ends_in(a->source->path, ".csv");
+    return ac_has_ending(a->source->path, ".csv");
 }
 
 int ac_refuse_options(const ac_made *a, const char *what, bool orders)

@@ -3,6 +3,7 @@
 #include "driver/train/training.h"
 #include "driver/verb/verbs.h"
 
+#include "base/ascii.h"
 #include "export/onnx_patch.h"
 #include "host/npz.h"
 
@@ -106,7 +107,7 @@ static int write_npz(ac_training *t, const char *path)
 int ac_trained_check(ac_work *w)
 {
     const char *path = w->opt.trained;
-    if (ac_ends_in(path, ".npz") || ac_ends_in(path, ".onnx") || ac_ends_in(path, ".ag"))
+    if (ac_has_ending(path, ".npz") || ac_has_ending(path, ".onnx") || ac_has_ending(path, ".ag"))
         return AC_OK;
     return ac_error(&w->cx, (ac_place){.file = "arenac"}, E0501,
                     "train cannot write '%s': it ends in none of .onnx, .ag, .npz", path);
@@ -115,8 +116,8 @@ int ac_trained_check(ac_work *w)
 int ac_trained_write(ac_training *t)
 {
     const char *path = t->w->opt.trained;
-    if (ac_ends_in(path, ".npz"))
+    if (ac_has_ending(path, ".npz"))
         return write_npz(t, path);
-    return ac_ends_in(path, ".onnx") && !strcmp(t->w->made.model->format, "ONNX") ? write_patched(t, path)
-                                                                                  : write_converted(t, path);
+    return ac_has_ending(path, ".onnx") && !strcmp(t->w->made.model->format, "ONNX") ? write_patched(t, path)
+                                                                                     : write_converted(t, path);
 }

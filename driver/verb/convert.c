@@ -2,6 +2,7 @@
  * it is after pass `infer`, when every shape is known and nothing has been changed for speed. */
 #include "driver/verb/verbs.h"
 
+#include "base/ascii.h"
 #include "export/onnx_write.h"
 #include "ir/graph/weights_file.h"
 
@@ -25,12 +26,9 @@ enum { N_KINDS = sizeof KINDS / sizeof *KINDS };
 
 static const kind *kind_of(const char *emit, const char *output)
 {
-    const size_t n = output ? strlen(output) : 0;
-    for (int i = 0; i < N_KINDS; i++) {
-        const size_t k = strlen(KINDS[i].ending);
-        if (emit ? !strcmp(emit, KINDS[i].name) : n > k && !strcmp(output + n - k, KINDS[i].ending))
+    for (int i = 0; i < N_KINDS; i++)
+        if (emit ? !strcmp(emit, KINDS[i].name) : output && ac_has_ending(output, KINDS[i].ending))
             return &KINDS[i];
-    }
     return NULL;
 }
 

@@ -7,6 +7,8 @@
 #include "base/sink.h"
 #include "import/wire/peek.h"
 
+#include "base/ascii.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -90,8 +92,7 @@ static int check_layer_fields(ac_caf_layer *l)
 {
     int rc = AC_OK;
     for (const ac_pt_node *x = l->node->first; x; x = x->next) {
-        const size_t n = strlen(x->name);
-        bool known = (n > 6 && !strcmp(x->name + n - 6, "_param")) || x->name[0] == '[';
+        bool known = ac_has_ending(x->name, "_param") || x->name[0] == '[';
         for (size_t i = 0; i < sizeof LAYER_FIELDS / sizeof *LAYER_FIELDS; i++)
             known |= !strcmp(x->name, LAYER_FIELDS[i]);
         if (known)

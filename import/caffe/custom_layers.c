@@ -2,14 +2,15 @@
  * the layer's blobs of the .caffemodel; attributes are the fields of the layer's own parameter messages. */
 #include "import/caffe/layers.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 /* A message of parameters that the layer's function may have: NAME_param. */
 static bool is_own(const ac_pt_node *m)
 {
-    static const char TAIL[] = "_param", *const OTHERS[] = {"transform_param", "loss_param", "quantize_param"};
-    const size_t n = strlen(m->name), tail = sizeof TAIL - 1;
-    bool own = m->kind == AC_PT_MESSAGE && n > tail && !strcmp(m->name + n - tail, TAIL);
+    static const char *const OTHERS[] = {"transform_param", "loss_param", "quantize_param"};
+    bool own = m->kind == AC_PT_MESSAGE && ac_has_ending(m->name, "_param");
     for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++)
         own &= strcmp(m->name, OTHERS[i]) != 0;
     return own;

@@ -3,6 +3,8 @@
 #include "import/caffe/caffe.h"
 #include "import/build/params.h"
 
+#include "base/ascii.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <string.h>
@@ -124,9 +126,7 @@ int ac_caf_shape(ac_caf_layer *l, ac_pt_node *m, int32_t *rank, int64_t dim[AC_M
 static bool no_matter(const char *name)
 {
     static const char *const NAMES[] = {"engine", "debug_info", "force_nd_im2col", "stable_prod_grad", "name"};
-    static const char FILLER[] = "filler"; /* weight_filler, scale_filler, .. */
-    const size_t n = strlen(name), end = sizeof FILLER - 1;
-    if (n >= end && !strcmp(name + n - end, FILLER))
+    if (ac_ends_in(name, "filler")) /* weight_filler, scale_filler, .. */
         return true;
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (!strcmp(name, NAMES[i]))

@@ -7,6 +7,8 @@
 #include "base/sink.h"
 #include "import/wire/peek.h"
 
+#include "base/ascii.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -181,18 +183,12 @@ static int read_heads(ac_mx *r)
 
 /* Variables. */
 
-static bool ends_with(const char *name, const char *tail)
-{
-    const size_t n = strlen(name), k = strlen(tail);
-    return n >= k && !strcmp(name + n - k, tail);
-}
-
 static bool sounds_like_param(const ac_mx_node *n)
 {
     static const char *const TAIL[] = {"_weight",     "_bias",         "_gamma",       "_beta",      "_moving_mean",
                                        "_moving_var", "_running_mean", "_running_var", "_parameters"};
     for (size_t i = 0; i < sizeof TAIL / sizeof *TAIL; i++)
-        if (ends_with(n->name, TAIL[i]))
+        if (ac_ends_in(n->name, TAIL[i]))
             return true;
     return ac_js_get(n->given, "__init__") != NULL;
 }
@@ -237,8 +233,8 @@ static int name_arrays(ac_mx *r)
     for (int32_t pass = 0; pass < 2; pass++) /* arguments, then auxiliary states */
         for (int32_t i = 0; i < r->n_nodes; i++) {
             const ac_mx_node *n = &r->node[i];
-            const bool aux = ends_with(n->name, "_moving_mean") || ends_with(n->name, "_moving_var") ||
-                             ends_with(n->name, "_running_mean") || ends_with(n->name, "_running_var");
+            const bool aux = ac_ends_in(n->name, "_moving_mean") || ac_ends_in(n->name, "_moving_var") ||
+                             ac_ends_in(n->name, "_running_mean") || ac_ends_in(n->name, "_running_var");
             if (!n->variable || !n->wanted || aux != (pass == 1) || !(n->param_slot || sounds_like_param(n)))
                 continue;
             if (k < r->array.n)

@@ -2,6 +2,8 @@
 #include "import/mxnet/mxnet.h"
 #include "import/build/params.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 /* The i-th word of the names of a row, with its mark. */
@@ -49,8 +51,7 @@ int ac_mx_result(ac_mx_node *n, int32_t i, ac_tensor *t)
 
 static void invent(ac_mx *r, ac_tensor *t, const char *name)
 {
-    const size_t n = strlen(name);
-    ac_param_invent(r->reading, t, n >= 4 && !strcmp(name + n - 4, "_var"));
+    ac_param_invent(r->reading, t, ac_ends_in(name, "_var"));
 }
 
 ac_tensor *ac_mx_variable(ac_mx_node *v)

@@ -2,6 +2,7 @@
  * "[1,1]", "True", "1", "1e-3", "None". Unread ones are refused in the end, because their meaning is unknown. */
 #include "import/mxnet/symbols.h"
 
+#include "base/ascii.h"
 #include "base/decimal.h"
 
 #include <inttypes.h>
@@ -243,9 +244,7 @@ static bool no_matter(const char *name)
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (!strcmp(name, NAMES[i]))
             return true;
-    const size_t n = strlen(name);
-    return (n > 8 && (!strcmp(name + n - 8, "_lr_mult") || !strcmp(name + n - 8, "_wd_mult"))) ||
-           !strncmp(name, "backward_", 9);
+    return ac_has_ending(name, "_lr_mult") || ac_has_ending(name, "_wd_mult") || !strncmp(name, "backward_", 9);
 }
 
 int ac_mx_check_attrs(ac_mx_node *n)

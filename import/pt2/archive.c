@@ -6,8 +6,10 @@
  *     net/data/weights/model_weights_config.json    which member holds parameter or buffer `conv.weight`, and how
  *     net/data/constants/model_constants_config.json
  *
- * Up to PyTorch 2.7 the weights are a pickle, which arenac does not read. */
+ * Up to PyTorch 2.8 the weights are a pickle, which arenac does not read. */
 #include "import/pt2/pt2.h"
+
+#include "base/ascii.h"
 
 #include <string.h>
 
@@ -17,12 +19,6 @@ static const char AGAIN[] = "write it again with PyTorch 2.9 or newer: "
 static ac_place whole(const ac_ep *r)
 {
     return (ac_place){.file = r->reading->file.path};
-}
-
-static bool ends_with(const char *name, const char *tail)
-{
-    const size_t n = strlen(name), k = strlen(tail);
-    return n >= k && !strcmp(name + n - k, tail);
 }
 
 ac_zip_member *ac_ep_member(const ac_ep *r, const char *name)
@@ -54,11 +50,12 @@ static int find_folder(ac_ep *r)
     for (int32_t i = 0; i < z->member.n; i++) {
         const char *name = z->member.item[i].name;
         const size_t n = strlen(name), k = strlen("archive_format");
-        if (!strcmp(name, "serialized_exported_program.json") || ends_with(name, "/serialized_exported_program.json")) {
+        if (!strcmp(name, "serialized_exported_program.json") ||
+            ac_ends_in(name, "/serialized_exported_program.json")) {
             ac_error(r->cx, whole(r), E0017, "a program of torch.export from before PyTorch 2.8");
             return ac_help(r->cx, "%s", AGAIN);
         }
-        if (!ends_with(name, "archive_format") || (n > k && name[n - k - 1] != '/'))
+        if (!ac_ends_in(name, "archive_format") || (n > k && name[n - k - 1] != '/'))
             continue;
         r->memo->folder = ac_strf(r->cx->region, "%.*s", (int)(n - k), name);
         return AC_OK;
@@ -85,7 +82,7 @@ static const char *find_model(ac_ep *r)
     const ac_zip *z = &r->memo->zip;
     for (int32_t i = 0; i < z->member.n; i++) {
         const char *name = z->member.item[i].name, *own = name + strlen(models);
-        if (strncmp(name, models, strlen(models)) != 0 || !ends_with(own, ".json") || strchr(own, '/'))
+        if (strncmp(name, models, strlen(models)) != 0 || !ac_ends_in(own, ".json") || strchr(own, '/'))
             continue;
         const char *model = ac_strf(r->cx->region, "%.*s", (int)(strlen(own) - 5), own);
         if (!found || !strcmp(model, "model"))

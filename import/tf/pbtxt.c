@@ -4,6 +4,8 @@
 #include "import/wire/prototext.h"
 #include "import/tf/tf.h"
 
+#include "base/ascii.h"
+
 #include <string.h>
 
 typedef enum kind {
@@ -177,7 +179,7 @@ static int type_of(writer *w, const ac_pt_node *x, int64_t *out)
         return ac_pt_int(&w->pt, x, 0, 0, INT32_MAX, out);
     AC_TRY(ac_pt_word(&w->pt, x, "", &word));
     size_t n = strlen(word);
-    const bool ref = n > 4 && !strcmp(word + n - 4, "_REF");
+    const bool ref = ac_has_ending(word, "_REF");
     n -= ref ? 4 : 0;
     for (int32_t i = 0; i < TYPES; i++)
         if (strlen(TYPE_NAME[i]) == n && !memcmp(TYPE_NAME[i], word, n)) {
