@@ -445,12 +445,6 @@ static ac_tensor *replaced(ac_ep_node *n, ac_tensor *x, ac_tensor *src, int32_t 
     return k == 1 ? src : ac_make_concat(&n->b, part, k, d);
 }
 
-static int64_t inside(int64_t at, int64_t size)
-{
-    at = at < 0 ? at + size : at;
-    return at < 0 ? 0 : at > size ? size : at;
-}
-
 int ac_ep_do_slice_scatter(ac_ep_node *n)
 {
     ac_tensor *x = n->in[0];
@@ -460,8 +454,8 @@ int ac_ep_do_slice_scatter(ac_ep_node *n)
     if (!x->rank)
         return ac_bad(&n->b, "it changes a scalar");
     const int64_t size = x->dim[d], step = ac_attr_int(&n->attrs, A_step);
-    const int64_t from = inside(ac_attr_int(&n->attrs, A_start), size),
-                  to = inside(ac_attr_int_or(&n->attrs, A_end, INT64_MAX), size);
+    const int64_t from = ac_ep_inside(ac_attr_int(&n->attrs, A_start), size),
+                  to = ac_ep_inside(ac_attr_int_or(&n->attrs, A_end, INT64_MAX), size);
     if (step < 1)
         return ac_bad(&n->b, "step %" PRId64, step);
     memcpy(dim, x->dim, sizeof dim);

@@ -14,18 +14,13 @@ static ac_op of_bools(ac_op op)
                                                                                : op;
 }
 
-static ac_tensor *bytes_of(ac_ep_node *n, ac_tensor *x)
-{
-    return x && x->dtype == AC_BOOL ? ac_make_cast(&n->b, x, AC_U8) : x;
-}
-
 static ac_tensor *pair(ac_ep_node *n, ac_op op, ac_tensor *x, ac_tensor *y)
 {
     if (x && y && x->dtype == AC_BOOL)
         op = of_bools(op);
     if (op != AC_OP_LOGICAL_OR && op != AC_OP_LOGICAL_AND) {
-        x = bytes_of(n, x);
-        y = bytes_of(n, y);
+        x = ac_ep_bytes(n, x);
+        y = ac_ep_bytes(n, y);
     }
     return ac_make_2(&n->b, op, x, y);
 }
@@ -40,8 +35,8 @@ static ac_tensor *added(ac_ep_node *n, ac_tensor *x, ac_tensor *y)
 {
     const double alpha = ac_attr_float(&n->attrs, A_alpha);
     if (alpha != 1) {
-        x = bytes_of(n, x);
-        y = bytes_of(n, y);
+        x = ac_ep_bytes(n, x);
+        y = ac_ep_bytes(n, y);
         y = MUL(y, NUM(y, alpha));
     }
     return pair(n, n->row->op, x, y);
@@ -66,8 +61,8 @@ static ac_tensor *truncated(ac_ep_node *n, ac_tensor *x)
 
 static ac_tensor *floored(ac_ep_node *n, ac_tensor *x, ac_tensor *y)
 {
-    x = bytes_of(n, x);
-    return OP2(FLOOR_DIV, x, bytes_of(n, y));
+    x = ac_ep_bytes(n, x);
+    return OP2(FLOOR_DIV, x, ac_ep_bytes(n, y));
 }
 
 int ac_ep_do_floor_div(ac_ep_node *n)
@@ -110,8 +105,8 @@ static ac_tensor *powered(ac_ep_node *n, ac_tensor *x, ac_tensor *y)
 
 int ac_ep_do_pow(ac_ep_node *n)
 {
-    ac_tensor *x = bytes_of(n, n->in[0]);
-    return ac_ep_result(n, 0, powered(n, x, bytes_of(n, n->in[1])));
+    ac_tensor *x = ac_ep_bytes(n, n->in[0]);
+    return ac_ep_result(n, 0, powered(n, x, ac_ep_bytes(n, n->in[1])));
 }
 
 int ac_ep_do_hypot(ac_ep_node *n)
@@ -178,23 +173,18 @@ int ac_ep_do_addcmul(ac_ep_node *n)
 
 int ac_ep_do_compare(ac_ep_node *n)
 {
-    ac_tensor *y = bytes_of(n, n->in[1]);
-    return ac_ep_result(n, 0, ac_make_2(&n->b, n->row->op, bytes_of(n, n->in[0]), y));
-}
-
-static ac_tensor *truth(ac_ep_node *n, ac_tensor *x)
-{
-    return !x || x->dtype == AC_BOOL ? x : OP2(NOT_EQUAL, x, NUM(x, 0));
+    ac_tensor *y = ac_ep_bytes(n, n->in[1]);
+    return ac_ep_result(n, 0, ac_make_2(&n->b, n->row->op, ac_ep_bytes(n, n->in[0]), y));
 }
 
 int ac_ep_do_logical(ac_ep_node *n)
 {
-    ac_tensor *x = truth(n, n->in[0]), *y = n->n_in > 1 ? truth(n, n->in[1]) : NULL;
+    ac_tensor *x = ac_ep_truth(n, n->in[0]), *y = n->n_in > 1 ? ac_ep_truth(n, n->in[1]) : NULL;
     if (n->n_in < 2)
         return ac_ep_result(n, 0, ac_make_1(&n->b, n->row->op, x));
     if (n->row->op == AC_OP_NOT_EQUAL) {
-        x = bytes_of(n, x);
-        y = bytes_of(n, y);
+        x = ac_ep_bytes(n, x);
+        y = ac_ep_bytes(n, y);
     }
     return ac_ep_result(n, 0, ac_make_2(&n->b, n->row->op, x, y));
 }
@@ -213,13 +203,13 @@ int ac_ep_do_bitwise_not(ac_ep_node *n)
 int ac_ep_do_where(ac_ep_node *n)
 {
     AC_TRY(ac_ep_promote(n, 1, 3, false));
-    return ac_ep_result(n, 0, WHERE(truth(n, n->in[0]), n->in[1], n->in[2]));
+    return ac_ep_result(n, 0, WHERE(ac_ep_truth(n, n->in[0]), n->in[1], n->in[2]));
 }
 
 int ac_ep_do_masked_fill(ac_ep_node *n)
 {
     ac_tensor *x = n->in[0], *v = ac_make_cast(&n->b, n->in[2], x->dtype);
-    return ac_ep_result(n, 0, WHERE(truth(n, n->in[1]), v, x));
+    return ac_ep_result(n, 0, WHERE(ac_ep_truth(n, n->in[1]), v, x));
 }
 
 /* clamp_min has min alone, clamp_max max. */

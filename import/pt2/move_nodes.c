@@ -589,20 +589,14 @@ static ac_tensor *range(ac_ep_node *n, ac_tensor *x, int32_t d, int64_t begin, i
     return ac_make_op(&n->b, AC_OP_STRIDED_SLICE, &x, 1, &a, AC_NONE);
 }
 
-static int64_t inside(int64_t at, int64_t size)
-{
-    at = at < 0 ? at + size : at;
-    return at < 0 ? 0 : at > size ? size : at;
-}
-
 int ac_ep_do_slice(ac_ep_node *n)
 {
     ac_tensor *x = n->in[0];
     int32_t d;
     AC_TRY(ac_ep_axis(n, A_dim, x->rank, &d));
     const int64_t size = x->rank ? x->dim[d] : 0, step = ac_attr_int(&n->attrs, A_step);
-    const int64_t from = inside(ac_attr_int(&n->attrs, A_start), size),
-                  to = inside(ac_attr_int_or(&n->attrs, A_end, INT64_MAX), size);
+    const int64_t from = ac_ep_inside(ac_attr_int(&n->attrs, A_start), size),
+                  to = ac_ep_inside(ac_attr_int_or(&n->attrs, A_end, INT64_MAX), size);
     if (!x->rank || step < 1 || step > INT32_MAX)
         return ac_bad(&n->b, "step %" PRId64 " through '%s' %s", step, x->name, ac_shape_str(n->r->cx, x));
     return ac_ep_result(n, 0, range(n, x, d, from, to < from ? from : to, step));
@@ -614,7 +608,7 @@ int ac_ep_do_narrow(ac_ep_node *n)
     int32_t d;
     AC_TRY(ac_ep_axis(n, A_need_dim, x->rank, &d));
     const int64_t size = x->rank ? x->dim[d] : 0, length = ac_attr_int(&n->attrs, A_length);
-    const int64_t from = inside(ac_attr_int(&n->attrs, A_start), size);
+    const int64_t from = ac_ep_inside(ac_attr_int(&n->attrs, A_start), size);
     if (!x->rank || length > size - from)
         return ac_bad(&n->b, "%" PRId64 " elements from %" PRId64 " of '%s' %s", length, from, x->name,
                       ac_shape_str(n->r->cx, x));

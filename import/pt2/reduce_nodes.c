@@ -47,17 +47,12 @@ int ac_ep_do_nansum(ac_ep_node *n)
     return ac_ep_result(n, 0, reduced(n, AC_OP_SUM, WHERE(OP2(NOT_EQUAL, x, x), zero, x), mask, keep));
 }
 
-static ac_tensor *bytes_of(ac_ep_node *n, ac_tensor *x)
-{
-    return x && x->dtype == AC_BOOL ? ac_make_cast(&n->b, x, AC_U8) : x;
-}
-
 int ac_ep_do_extreme(ac_ep_node *n)
 {
     uint32_t mask;
     bool keep;
     AC_TRY(axes_of(n, &mask, &keep));
-    return ac_ep_result(n, 0, reduced(n, n->row->op, bytes_of(n, n->in[0]), mask, keep));
+    return ac_ep_result(n, 0, reduced(n, n->row->op, ac_ep_bytes(n, n->in[0]), mask, keep));
 }
 
 /* Index of the extreme element along d, without that dimension. */
@@ -67,7 +62,7 @@ static ac_tensor *place_of(ac_ep_node *n, ac_op op, ac_tensor *x, int32_t d)
     const int64_t at = d;
     ac_attrs_init(op, &a);
     a.arg.out_type = AC_I64;
-    ac_tensor *in[] = {bytes_of(n, x), ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &at), 0, NULL)};
+    ac_tensor *in[] = {ac_ep_bytes(n, x), ac_make_reshape(&n->b, ac_make_ints(&n->b, 1, &at), 0, NULL)};
     return in[0] && in[1] ? ac_make_op(&n->b, op, in, 2, &a, AC_I64) : NULL;
 }
 
@@ -91,7 +86,7 @@ int ac_ep_do_extreme_at(ac_ep_node *n)
         AC_TRY(ac_ep_result(n, 0, x));
         return ac_ep_result(n, 1, I64(0));
     }
-    AC_TRY(ac_ep_result(n, 0, reduced(n, n->row->op, bytes_of(n, x), 1u << d, keep)));
+    AC_TRY(ac_ep_result(n, 0, reduced(n, n->row->op, ac_ep_bytes(n, x), 1u << d, keep)));
     return ac_ep_result(n, 1, kept(n, place_of(n, most ? AC_OP_ARG_MAX : AC_OP_ARG_MIN, x, d), x, d, keep));
 }
 
@@ -125,17 +120,12 @@ int ac_ep_do_arg(ac_ep_node *n)
     return ac_ep_result(n, 0, kept(n, place_of(n, n->row->op, x, d), x, d, keep));
 }
 
-static ac_tensor *truth(ac_ep_node *n, ac_tensor *x)
-{
-    return x->dtype == AC_BOOL ? x : OP2(NOT_EQUAL, x, NUM(x, 0));
-}
-
 int ac_ep_do_any(ac_ep_node *n)
 {
     uint32_t mask;
     bool keep;
     AC_TRY(axes_of(n, &mask, &keep));
-    return ac_ep_result(n, 0, reduced(n, n->row->op, truth(n, n->in[0]), mask, keep));
+    return ac_ep_result(n, 0, reduced(n, n->row->op, ac_ep_truth(n, n->in[0]), mask, keep));
 }
 
 int ac_ep_do_count_nonzero(ac_ep_node *n)
@@ -143,7 +133,7 @@ int ac_ep_do_count_nonzero(ac_ep_node *n)
     uint32_t mask;
     bool keep;
     AC_TRY(axes_of(n, &mask, &keep));
-    return ac_ep_result(n, 0, reduced(n, AC_OP_SUM, ac_make_cast(&n->b, truth(n, n->in[0]), AC_I64), mask, keep));
+    return ac_ep_result(n, 0, reduced(n, AC_OP_SUM, ac_make_cast(&n->b, ac_ep_truth(n, n->in[0]), AC_I64), mask, keep));
 }
 
 /* ------------------------------------------------------------------ moments */
@@ -208,8 +198,8 @@ int ac_ep_do_norm(ac_ep_node *n)
         return ac_ep_result(n, 0, SQRT(reduced(n, AC_OP_SUM, SQUARE(x), mask, keep)));
     x = ABS(x);
     if (p == 0)
-        return ac_ep_result(n, 0,
-                            x ? reduced(n, AC_OP_SUM, ac_make_cast(&n->b, truth(n, x), x->dtype), mask, keep) : NULL);
+        return ac_ep_result(
+            n, 0, x ? reduced(n, AC_OP_SUM, ac_make_cast(&n->b, ac_ep_truth(n, x), x->dtype), mask, keep) : NULL);
     if (isinf(p))
         return ac_ep_result(n, 0, reduced(n, p > 0 ? AC_OP_REDUCE_MAX : AC_OP_REDUCE_MIN, x, mask, keep));
     if (p == 1)
@@ -265,7 +255,7 @@ static int best(ac_ep_node *n, ac_tensor *x, int32_t d, int64_t k, bool smallest
     int32_t perm[AC_MAX_RANK], back[AC_MAX_RANK];
     ac_attrs a;
     const ac_dtype own = x->dtype;
-    x = bytes_of(n, x);
+    x = ac_ep_bytes(n, x);
     if (x && x->rank == 0) {
         out[0] = x;
         out[1] = I64(0);

@@ -1,5 +1,5 @@
 /* results.c - the results of an operator of PyTorch as values of the graph, and what operators share to compute them:
- * types of a sum, axes. */
+ * types of a sum, axes, ends of slices, bools as bytes and back. */
 #include "import/pt2/nodes.h"
 
 #include "import/build/builders.h"
@@ -210,4 +210,20 @@ int ac_ep_axes(ac_ep_node *n, int id, int32_t rank, uint32_t *mask)
         *mask |= rank ? 1u << d : 0;
     }
     return n->b.bad ? AC_FAIL : AC_OK;
+}
+
+int64_t ac_ep_inside(int64_t at, int64_t size)
+{
+    at = at < 0 ? at + size : at;
+    return at < 0 ? 0 : at > size ? size : at;
+}
+
+ac_tensor *ac_ep_bytes(ac_ep_node *n, ac_tensor *x)
+{
+    return x && x->dtype == AC_BOOL ? ac_make_cast(&n->b, x, AC_U8) : x;
+}
+
+ac_tensor *ac_ep_truth(ac_ep_node *n, ac_tensor *x)
+{
+    return !x || x->dtype == AC_BOOL ? x : OP2(NOT_EQUAL, x, NUM(x, 0));
 }
