@@ -248,6 +248,7 @@ int ac_ep_refuse_training(ac_ep_node *n, const char *does);
 int ac_ep_axis(ac_ep_node *n, int id, int32_t rank, int32_t *axis); /* a scalar has axis 0 */
 /* A mask of axes; all if the list is left out or empty. */
 int ac_ep_axes(ac_ep_node *n, int id, int32_t rank, uint32_t *mask);
+ac_tensor *ac_ep_insert(ac_ep_node *n, ac_tensor *x, int32_t axis); /* move_nodes.c: a dimension of 1 */
 int64_t ac_ep_inside(int64_t at, int64_t size);      /* an end of a slice, which may count from the last element */
 ac_tensor *ac_ep_bytes(ac_ep_node *n, ac_tensor *x); /* bools as u8 */
 ac_tensor *ac_ep_truth(ac_ep_node *n, ac_tensor *x); /* bool: the elements that are not 0 */
