@@ -71,10 +71,9 @@ static ac_tensor *quantised(ac_ep_node *n, const affine *a, ac_dtype to)
     v = a->zero ? ADD(v, a->zero) : v;
     if (!v || !ac_dtype_is_int(to))
         return v ? ((void)ac_cannot(&n->b, "it makes %s", ac_dtype_name(to)), NULL) : NULL;
-    const bool narrow = ac_dtype_bits(to) > 16;
-    if (!isnan(a->least) && (narrow || a->least > (double)ac_dtype_min(to)))
+    if (!isnan(a->least) && a->least > (double)ac_dtype_min(to))
         v = MAX(v, F32(a->least));
-    if (!isnan(a->most) && (narrow || a->most < (double)ac_dtype_max(to)))
+    if (!isnan(a->most) && a->most < (double)ac_dtype_max(to))
         v = MIN(v, F32(a->most));
     ac_attrs_init(AC_OP_CAST, &cast);
     cast.cast.to = to;
