@@ -74,47 +74,39 @@ static const ac_quant *turned(ac_onw *w, const ac_quant *q, const int32_t *perm)
     return own;
 }
 
-static void permuted(const ac_tensor *y, const int32_t *perm, int64_t *dim)
+/* y = the node of x whose codes, y or x, have quantisation q: a quantize of floats, a dequantize of others. */
+static void write_plain(ac_onw *w, ac_tensor *x, ac_tensor *y, const ac_quant *q)
 {
-    for (int32_t d = 0; d < y->rank; d++)
-        dim[perm[d]] = y->dim[d];
+    if (x->dtype == AC_F32)
+        ac_onw_quantize_to(w, x, with(w, y, q));
+    else
+        ac_onw_dequantize_to(w, with(w, x, q), y);
 }
 
-static void write_quantize(ac_onw *w, ac_tensor *x, ac_tensor *y, const ac_quant *q)
+/* The same, in front of the transpose that makes x. */
+static void write(ac_onw *w, ac_tensor *x, ac_tensor *y, const ac_quant *q)
 {
     int32_t perm[AC_MAX_RANK];
     int64_t dim[AC_MAX_RANK];
     ac_tensor *of;
     if (!ac_onw_turned(w, x, &of, perm)) {
-        ac_onw_quantize_to(w, x, with(w, y, q));
+        write_plain(w, x, y, q);
         return;
     }
-    permuted(y, perm, dim);
+    for (int32_t d = 0; d < y->rank; d++)
+        dim[perm[d]] = y->dim[d];
     ac_tensor *early = ac_onw_value(w, y, y->dtype, y->rank, dim);
-    ac_onw_quantize_to(w, of, with(w, early, turned(w, q, perm)));
+    write_plain(w, of, early, turned(w, q, perm));
     ac_onw_transpose_to(w, early, perm, y);
 }
 
-static void write_dequantize(ac_onw *w, ac_tensor *codes, ac_tensor *y, const ac_quant *q)
+/* Constants stay as they are: they are transposed later, as codes. */
+static void write_constant(ac_onw *w, ac_tensor *codes, ac_tensor *y, const ac_quant *q)
 {
-    int32_t perm[AC_MAX_RANK];
-    int64_t dim[AC_MAX_RANK];
-    ac_tensor *of;
-    if (ac_tensor_is_const(codes)) { /* transposed later as codes */
-        ac_tensor *own =
-            ac_tensor_const(w->g, codes->name, codes->dtype, codes->rank, codes->dim, ac_tensor_force(w->cx, codes));
-        own->quant = q;
-        ac_onw_dequantize_to(w, own, y);
-        return;
-    }
-    if (!ac_onw_turned(w, codes, &of, perm)) {
-        ac_onw_dequantize_to(w, with(w, codes, q), y);
-        return;
-    }
-    permuted(y, perm, dim);
-    ac_tensor *early = ac_onw_value(w, y, y->dtype, y->rank, dim);
-    ac_onw_dequantize_to(w, with(w, of, turned(w, q, perm)), early);
-    ac_onw_transpose_to(w, early, perm, y);
+    ac_tensor *own =
+        ac_tensor_const(w->g, codes->name, codes->dtype, codes->rank, codes->dim, ac_tensor_force(w->cx, codes));
+    own->quant = q;
+    ac_onw_dequantize_to(w, own, y);
 }
 
 static bool is_code(ac_dtype d)
@@ -133,7 +125,7 @@ static bool quantize(ac_onw *w, const ac_node *n)
     const ac_quant *q = quant_of(w, y, y->dtype, div->in[1], add ? add->in[1] : NULL);
     if (!q)
         return false;
-    write_quantize(w, div->in[0], y, q);
+    write(w, div->in[0], y, q);
     return true;
 }
 
@@ -148,7 +140,7 @@ static bool dequantize(ac_onw *w, const ac_node *n)
     const ac_quant *q = quant_of(w, y, cast->in[0]->dtype, n->in[1], sub ? sub->in[1] : NULL);
     if (!q)
         return false;
-    write_dequantize(w, cast->in[0], y, q);
+    (ac_tensor_is_const(cast->in[0]) ? write_constant : write)(w, cast->in[0], y, q);
     return true;
 }
 
