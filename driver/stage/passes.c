@@ -11,6 +11,7 @@
 #include "base/shell.h"
 #include "codegen/targets.h"
 #include "ir/lower/conv/expanded.h"
+#include "ir/lower/gpu/product.h"
 #include "ir/pass/run/run.h"
 #include "ir/pass/state/other_lengths.h"
 
@@ -172,6 +173,17 @@ static int find_expansions(const ac_passes *r, const ac_target *t, ac_expansions
     return AC_OK;
 }
 
+static int find_excitements(const ac_passes *r, const ac_target *t, ac_excitements *all)
+{
+    AC_TRY(ac_find_excitements(r->cx, r->graph, all));
+    for (int32_t i = 0; i < all->n; i++) {
+        ac_excitement *m = &all->item[i];
+        m->pays = ac_gpu_expanded_tiles(t, m->e, m->long_end) &&
+                  ac_gpu_excited_pays(t, m->sums, m->conv->in[1]->dim[0], m->e);
+    }
+    return AC_OK;
+}
+
 /* The passes, and the changes of the driver between them. t, step: NULL: none. */
 static int run_list(const ac_made *a, ac_passes *r, const ac_target *t, const ac_extension *e, ac_train_step *step,
                     longer *made)
@@ -194,6 +206,9 @@ static int run_list(const ac_made *a, ac_passes *r, const ac_target *t, const ac
     AC_TRY(ac_passes_run(r, AC_PASS_expand));
     if (ac_passes_next(r, AC_PASS_expand))
         AC_TRY(find_expansions(r, t, p->expansions));
+    AC_TRY(ac_passes_run(r, AC_PASS_excited));
+    if (ac_passes_next(r, AC_PASS_excited))
+        AC_TRY(find_excitements(r, t, p->excitements));
     return ac_passes_run(r, AC_N_PASSES);
 }
 
@@ -254,6 +269,7 @@ int ac_run_passes(const ac_made *a, const char *last, const ac_settings *set, ac
                          .rows = t && t->gpu,
                          .gpu = t ? t->gpu : 0,
                          .expansions = floats ? AC_NEW(a->cx->region, ac_expansions) : NULL,
+                         .excitements = floats ? AC_NEW(a->cx->region, ac_excitements) : NULL,
                          .gates = floats,
                          .halves = t && t->gpu,
                          .plane_lanes = t && !t->firmware && !t->gpu ? ac_target_lanes(t, AC_F32) : 0,

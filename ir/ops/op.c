@@ -57,14 +57,14 @@ const char *const ac_nograd_text[AC_NOGRAD_COUNT] = {"", AC_NOGRADS(NOGRAD)};
 #define ROW_2(type, name, init) type, name, init
 #define ROW_3(set, type, name, init) {#name, type, (uint32_t)offsetof(ac_attrs_##set, name), init},
 #define EACH(set, ...) EACH_1(set, __VA_ARGS__)
-#define EACH_1(s, a, b, c, d, e, f, g, h, i, j, k, l, ...)                                                             \
+#define EACH_1(s, a, b, c, d, e, f, g, h, i, j, k, l, m, n, ...)                                                       \
     ROW(s, a) ROW(s, b) ROW(s, c) ROW(s, d) ROW(s, e) ROW(s, f)                                                        \
-    ROW(s, g) ROW(s, h) ROW(s, i) ROW(s, j) ROW(s, k) ROW(s, l)
+    ROW(s, g) ROW(s, h) ROW(s, i) ROW(s, j) ROW(s, k) ROW(s, l) ROW(s, m) ROW(s, n)
 #define NO (AC_A_i32, unused_, 0)
 
-/* Sets shorter than twelve are padded with rows named "unused_", which COUNT_set does not count. */
+/* Sets shorter than fourteen are padded with rows named "unused_", which COUNT_set does not count. */
 #define ATTRS(set, list)                                                                                               \
-    static const ac_attr_row rows_##set[] = {EACH(set, list NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO)};
+    static const ac_attr_row rows_##set[] = {EACH(set, list NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO, NO)};
 #include "ir/ops/attrs.def"
 #undef ATTRS
 #undef A
@@ -87,7 +87,7 @@ const struct ac_attr_list ac_attr_sets[AC_ATTRS_COUNT] = {
 // clang-format on
 
 /* Fails if a set has more attributes than EACH takes. */
-#define ATTRS(set, list) _Static_assert(COUNT_##set <= 12, "EACH in op.c takes twelve attributes: " #set);
+#define ATTRS(set, list) _Static_assert(COUNT_##set <= 14, "EACH in op.c takes fourteen attributes: " #set);
 #include "ir/ops/attrs.def"
 #undef ATTRS
 

@@ -77,6 +77,20 @@ typedef AC_VEC(ac_expansion) ac_expansions;
 
 int ac_find_expansions(ac_ctx *cx, ac_graph *g, ac_expansions *to); /* expand.c; AC_FAIL: diagnostic */
 
+struct ac_excite;
+
+/* Convolutions that can compute the gates of their input, in the order of the graph. */
+typedef struct ac_excitement {
+    ac_node *depthwise, *excite, *conv;
+    struct ac_expanded *e;  /* the depthwise convolution; the caller sets the tiles whose sums it leaves */
+    struct ac_excite *sums; /* the gates */
+    bool long_end;          /* many operations follow the depthwise convolution */
+    bool pays;              /* faster than a launch for the gates: the caller sets it, and the tiles then */
+} ac_excitement;
+typedef AC_VEC(ac_excitement) ac_excitements;
+
+int ac_find_excitements(ac_ctx *cx, ac_graph *g, ac_excitements *to); /* excited.c; AC_FAIL: diagnostic */
+
 typedef struct ac_pass_options {
     const char *const *skip;
     int32_t n_skip;
@@ -85,18 +99,19 @@ typedef struct ac_pass_options {
     const char *stop_after; /* NULL: run all */
     bool reference;         /* --reference tflite: only the passes that passes.def allows with it */
     bool views;
-    bool quantized_io;         /* inputs and outputs are the integers inside */
-    bool exact;                /* no change of float order */
-    bool channels_first;       /* the graph's operators had channels first in the file: pass layout has work to do */
-    int32_t least_taps;        /* of a filter that pass depthwise converts; 0: it does not run */
-    bool rows;                 /* pass rows runs: an operator is a launch */
-    int32_t gpu;               /* compute capability of a GPU: pass excite runs; 0: another target */
-    ac_expansions *expansions; /* for pass expand, by ac_find_expansions before it; NULL: it does not run */
-    bool gates;                /* pass gate runs: the target's products of floats take gates */
-    bool halves;               /* pass halves runs: loops read and write 16 bits as f32 */
-    int32_t plane_lanes;       /* floats of a vector, for pass planes; 0: it does not run */
-    ac_bytes plane_bytes;      /* weights up to this size are cheap to read again and again */
-    bool declared;             /* declared shapes and types of results are binding: infer reports those that differ */
+    bool quantized_io;           /* inputs and outputs are the integers inside */
+    bool exact;                  /* no change of float order */
+    bool channels_first;         /* the graph's operators had channels first in the file: pass layout has work to do */
+    int32_t least_taps;          /* of a filter that pass depthwise converts; 0: it does not run */
+    bool rows;                   /* pass rows runs: an operator is a launch */
+    int32_t gpu;                 /* compute capability of a GPU: pass excite runs; 0: another target */
+    ac_expansions *expansions;   /* for pass expand, by ac_find_expansions before it; NULL: it does not run */
+    ac_excitements *excitements; /* for pass excited, by ac_find_excitements before it; NULL: it does not run */
+    bool gates;                  /* pass gate runs: the target's products of floats take gates */
+    bool halves;                 /* pass halves runs: loops read and write 16 bits as f32 */
+    int32_t plane_lanes;         /* floats of a vector, for pass planes; 0: it does not run */
+    ac_bytes plane_bytes;        /* weights up to this size are cheap to read again and again */
+    bool declared;               /* declared shapes and types of results are binding: infer reports those that differ */
     bool nodes;             /* pass infer leaves no SCAN; otherwise only cheap ones of a few steps become nodes there */
     ac_ahead *ahead;        /* for pass ahead; NULL: it does not run */
     int64_t unrolls;        /* SCANs of up to that many steps become nodes in pass unroll, after ahead; 0: none */

@@ -6,7 +6,9 @@
  *
  * A thread holds the sums of its strip and reads each pixel of a row once for all of them. Sums begin with the bias, or
  * with 0 if it is added at the end (--exact), and run in the order of the filter. The tile is the one with the least
- * time by a model: a warp alone, instructions, shared memory, bytes into a multiprocessor. */
+ * time by a model: a warp alone, instructions, shared memory, bytes into a multiprocessor.
+ *
+ * Sums of the tile's pixels: of a thread's strip, in order; then of threads k, k + groups, ..; then of the groups. */
 #include "ir/lower/conv/depthwise_quads.h"
 
 enum {
@@ -65,6 +67,8 @@ int64_t ac_quads_tile_of(const ac_target *target, const ac_window *win, bool lon
                     t.width = ac_depthwise_reach(&win->x, (int64_t)t.wide * t.strips);
                     const int64_t taps = win->y.taps * win->x.taps, pixels = t.height * t.width + taps;
                     const int64_t held = QUAD * (t.wide + ac_depthwise_reach(&win->x, t.wide) + win->x.taps) + 40;
+                    if (e && e->tile_h && (t.rows != e->tile_h || (int64_t)t.wide * t.strips != e->tile_w))
+                        continue;
                     if (t.threads > MOST_THREADS || t.height > MOST_BYTES || t.width > MOST_BYTES ||
                         pixels * t.quads * QUAD * 4 > MOST_BYTES || held > MOST_REGISTERS)
                         break;
@@ -183,6 +187,15 @@ static void sum_row(const ac_quads *j, int64_t ky, ac_x line, ac_x quad, const a
     }
 }
 
+/* Stores a result, which it returns. */
+static ac_x put(const ac_quads *j, ac_x v, const ac_x *idx)
+{
+    ac_lo_result_buf(j->L); /* before what followers read */
+    v = ac_lo_followed(j->L, v, idx, QUAD);
+    ac_lo_put(j->L, v, idx);
+    return v;
+}
+
 static void multiply(const ac_quads *j)
 {
     ac_lb *b = &j->L->b;
@@ -199,6 +212,7 @@ static void multiply(const ac_quads *j)
                       : ac_lb_and(b, ac_lb_lt(b, row, ac_quads_num(j, j->t.rows)),
                                   ac_lb_lt(b, oy, ac_quads_num(j, win->y.out)));
     live = exists ? ac_lb_and(b, exists, live) : live;
+    const ac_x sum = j->part < 0 ? 0 : ac_lb_var(b, "sum", ac_lb_splat(b, ac_lb_f32(b, 0), QUAD));
     ac_lb_if(b, live);
     ac_x start[QUAD];
     static const int64_t ALL[] = {0, 1, 2, 3};
@@ -217,13 +231,77 @@ static void multiply(const ac_quads *j)
                    idx[4] = {j->first.n, oy, ox, ch};
         ac_lb_if(b, win->x.out % (j->t.wide * j->t.strips) ? ac_lb_lt(b, ox, ac_quads_num(j, win->x.out))
                                                            : ac_lb_int(b, AC_BOOL, 1));
-        const ac_x begin = b->fn->code.n;
-        ac_lo_result(j->L, ac_channel_done(j->c, ac_lb_get(b, acc[i]), ch), idx, QUAD);
+        const ac_x begin = b->fn->code.n, v = put(j, ac_channel_done(j->c, ac_lb_get(b, acc[i]), ch), idx);
         ac_gpu_align_quads(b, begin);
+        if (sum)
+            ac_lb_set(b, sum, ac_lb_add(b, ac_lb_get(b, sum), v));
         ac_lb_end(b);
     }
     ac_lb_end(b);
+    if (sum)
+        ac_lb_store_flags(b, j->part, ac_quads_times(j, t, QUAD), ac_lb_get(b, sum), AC_F_ALIGNED);
     ac_lb_end(b);
+}
+
+/* ------------------------------------------------------------------ sums of pixels */
+
+/* Threads that have pixels of the same channels; groups of them. */
+static int64_t strips_of(const ac_quads *j)
+{
+    return (int64_t)j->t.strips * j->t.rows;
+}
+static int64_t groups_of(const ac_quads *j)
+{
+    const int64_t most = j->t.threads / (QUAD * j->t.quads), n = strips_of(j);
+    int64_t groups = 1;
+    while (groups * groups < n && groups < most)
+        groups++;
+    return groups * groups < 2 * groups + 4 ? 1 : groups; /* so few that one thread adds all of them sooner */
+}
+
+/* Channel c's sum of lines k, k + groups, .. of `from`, whose lines have the block's channels. */
+static ac_x sum_lines(const ac_quads *j, int32_t from, ac_x item, int64_t groups, int64_t lines)
+{
+    ac_lb *b = &j->L->b;
+    const int64_t channels = (int64_t)QUAD * j->t.quads;
+    ac_x sum = ac_lb_load(b, from, item, 1);
+    for (int64_t k = groups; k < lines; k += groups) {
+        const ac_x at = ac_quads_plus(j, item, ac_quads_num(j, k * channels));
+        const bool all = k + groups <= lines;
+        const ac_x near = all ? at : ac_lb_min(b, at, ac_quads_num(j, lines * channels - 1)),
+                   more = ac_lb_load(b, from, near, 1);
+        const ac_x in = all ? 0 : ac_lb_lt(b, item, ac_quads_num(j, (lines - k) * channels));
+        sum = ac_quads_plus(j, sum, in ? ac_lb_select(b, in, more, ac_lb_f32(b, 0)) : more);
+    }
+    return sum;
+}
+
+static void add_strips(const ac_quads *j)
+{
+    ac_lb *b = &j->L->b;
+    const ac_expanded *e = j->e;
+    const int64_t channels = (int64_t)QUAD * j->t.quads, groups = groups_of(j);
+    const int32_t to = ac_lo_output_buf(j->L, 1);
+    ac_x t;
+    if (groups > 1) {
+        t = ac_quads_threads(j);
+        const ac_x item = ac_quads_piece(j, t, 0, groups * channels);
+        ac_lb_store(b, j->some, item, sum_lines(j, j->part, item, groups, strips_of(j)));
+        ac_lb_end(b);
+        ac_lb_end(b);
+    }
+    t = ac_quads_threads(j);
+    const ac_x c = ac_quads_piece(j, t, 0, channels), ch = ac_quads_plus(j, j->first.c0, c);
+    const bool many = groups > 1;
+    ac_lb_if(b, e->channels % channels ? ac_lb_lt(b, ch, ac_quads_num(j, e->channels)) : ac_lb_int(b, AC_BOOL, 1));
+    const ac_x down = ac_lb_div(b, j->first.oy0, ac_quads_num(j, e->tile_h)),
+               tile = ac_quads_plus(j, ac_quads_times(j, down, e->tiles_x),
+                                    ac_lb_div(b, j->first.ox0, ac_quads_num(j, e->tile_w))),
+               of_all = ac_quads_plus(j, ac_quads_times(j, j->first.n, e->tiles), tile);
+    ac_lb_store(b, to, ac_quads_plus(j, ac_quads_times(j, of_all, e->channels), ch),
+                sum_lines(j, many ? j->some : j->part, c, 1, many ? groups : strips_of(j)));
+    for (int k = 0; k < 3; k++)
+        ac_lb_end(b);
 }
 
 int ac_quads_all(ac_quads *j)
@@ -234,10 +312,18 @@ int ac_quads_all(ac_quads *j)
     j->xs = ac_lo_gpu_local(L, "xs", AC_F32, j->t.height * j->t.width * channels, AC_WHERE_SHARED);
     j->ws = ac_lo_gpu_local(L, "ws", AC_F32, win->y.taps * win->x.taps * channels, AC_WHERE_SHARED);
     j->bias = ac_lo_gpu_local(L, "bias", AC_F32, (int64_t)QUAD * j->t.threads, AC_WHERE_THREAD);
+    j->part = j->some = -1;
+    if (j->e && j->e->tiles) {
+        j->part = ac_lo_gpu_local(L, "part", AC_F32, (int64_t)QUAD * j->t.threads, AC_WHERE_SHARED);
+        if (groups_of(j) > 1)
+            j->some = ac_lo_gpu_local(L, "some", AC_F32, groups_of(j) * channels, AC_WHERE_SHARED);
+    }
     j->first = ac_gpu_depthwise_blocks(L, win, j->t.rows, (int64_t)j->t.wide * j->t.strips, channels);
     copy_filter(j);
     (j->fill ? j->fill : copy_x)(j);
     multiply(j);
+    if (j->part >= 0)
+        add_strips(j);
     ac_lb_end(&L->b);
     return AC_OK;
 }

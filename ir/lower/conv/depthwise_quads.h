@@ -23,12 +23,13 @@ typedef struct ac_quads {
     const ac_window *win;
     ac_quads_tile t;
     int32_t x, w, xs, ws, bias;
+    int32_t part, some; /* sums of pixels, of the threads and of groups of them, in shared memory */
     ac_depthwise_block first;
     /* expanded_quads.c: copies more with the filter, and fills xs; NULL: nothing, and xs has a tile of x */
     void (*copy)(const struct ac_quads *j, ac_x t);
     void (*fill)(const struct ac_quads *j);
-    const ac_expanded *e;
-    int32_t v, vs, rows; /* weights, theirs of the block, pixels of x */
+    const ac_expanded *e; /* NULL: depthwise_conv_2d */
+    int32_t v, vs, rows;  /* weights, theirs of the block, pixels of x */
 } ac_quads;
 
 /* Work of a block of tile t besides the depthwise convolution: instructions and passes over shared memory of a warp;
@@ -40,7 +41,8 @@ typedef struct ac_quads_more {
 typedef ac_quads_more ac_quads_more_fn(const ac_target *t, const ac_window *win, const ac_quads_tile *tile,
                                        const ac_expanded *e);
 
-/* The tile with the least cycles by a model; more: of a block that expands, NULL: it does not. 0: none fits. */
+/* The tile with the least cycles by a model; more: of a block that expands, NULL: it does not. e: its tiles, if it has
+ * some, are those of the sums; NULL: any. 0: none fits. */
 int64_t ac_quads_tile_of(const ac_target *t, const ac_window *win, bool long_end, ac_quads_more_fn *more,
                          const ac_expanded *e, ac_quads_tile *best);
 bool ac_gpu_depthwise_taps(const ac_window *win); /* not too many taps */

@@ -4,6 +4,9 @@
 #include "ir/lower/channel.h"
 #include "ir/ops/decode/expanded.h"
 
+/* Sets the tiles whose sums one kernel can give as well, the fastest ones; false: it cannot. long_end: many
+ * operations follow. */
+bool ac_gpu_expanded_tiles(const ac_target *t, ac_expanded *e, bool long_end);
 /* True if one kernel takes less time than two, by a model of it. */
 bool ac_gpu_expanded_pays(const ac_target *t, const ac_expanded *e);
 bool ac_gpu_expanded_fits(const ac_lower *L, const ac_expanded *e, const ac_channel *c);

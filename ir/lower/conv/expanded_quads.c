@@ -267,6 +267,30 @@ static ac_window window_of(const ac_expanded *e)
     return (ac_window){e->images, e->channels, e->channels, e->down, e->across};
 }
 
+/* The work of a block besides the depthwise convolution; NULL: it does no other. */
+static ac_quads_more_fn *work_of(const ac_expanded *e)
+{
+    return e->v ? expansion : NULL;
+}
+
+static bool sizes_fit(const ac_expanded *e)
+{
+    return e->channels % QUAD == 0 && e->depth % QUAD == 0 && (!e->v || e->depth >= 2 * QUAD);
+}
+
+bool ac_gpu_expanded_tiles(const ac_target *t, ac_expanded *e, bool long_end)
+{
+    ac_quads_tile tile;
+    const ac_window win = window_of(e);
+    if (!sizes_fit(e) || !ac_gpu_depthwise_taps(&win) || !ac_quads_tile_of(t, &win, long_end, work_of(e), e, &tile))
+        return false;
+    e->tile_h = tile.rows;
+    e->tile_w = (int64_t)tile.wide * tile.strips;
+    e->tiles_x = ac_gpu_over(e->across.out, e->tile_w);
+    e->tiles = ac_gpu_over(e->down.out, e->tile_h) * e->tiles_x;
+    return true;
+}
+
 bool ac_gpu_expanded_pays(const ac_target *t, const ac_expanded *e)
 {
     enum { LAUNCH = 1400 };
@@ -275,33 +299,36 @@ bool ac_gpu_expanded_pays(const ac_target *t, const ac_expanded *e)
     const int64_t pixels = e->images * e->down.in * e->across.in,
                   apart = ac_quads_tile_of(t, &win, e->swish, NULL, NULL, &tile),
                   as_one = ac_quads_tile_of(t, &win, e->swish, expansion, e, &tile);
-    const ac_gpu_shape shape = {1, pixels, e->channels, e->depth, QUAD, false, false};
-    return e->depth % QUAD == 0 && e->depth >= 2 * QUAD && e->channels % QUAD == 0 && ac_gpu_depthwise_taps(&win) &&
-           as_one && apart && as_one < apart + ac_gpu_plan_product(t, &shape).cycles + LAUNCH;
+    const ac_gpu_shape shape = {.many = 1, .rows = pixels, .n = e->channels, .depth = e->depth, .piece = QUAD};
+    return sizes_fit(e) && ac_gpu_depthwise_taps(&win) && as_one && apart &&
+           as_one < apart + ac_gpu_plan_product(t, &shape).cycles + LAUNCH;
 }
 
 bool ac_gpu_expanded_fits(const ac_lower *L, const ac_expanded *e, const ac_channel *c)
 {
     ac_quads_tile tile;
     const ac_window win = window_of(e);
-    const bool fixed = ac_tensor_is_const(e->v) && (!e->a || ac_tensor_is_const(e->a));
-    const bool plain = L->target->isa == AC_ISA_CUDA && fixed && e->channels % QUAD == 0 && e->depth % QUAD == 0 &&
-                       e->depth >= 2 * QUAD && !e->x->narrowed && !e->v->narrowed && !e->w->narrowed &&
+    const bool fixed = !e->v || (ac_tensor_is_const(e->v) && (!e->a || ac_tensor_is_const(e->a)) && !e->v->narrowed);
+    const bool plain = L->target->isa == AC_ISA_CUDA && fixed && sizes_fit(e) && !e->x->narrowed && !e->w->narrowed &&
                        c->out->dtype == AC_F32 && !ac_lo_by_table(L) && e->images > 0;
     return plain && ac_lo_align(L, e->x) >= 16 && ac_lo_align(L, e->w) >= 16 && ac_gpu_depthwise_taps(&win) &&
-           ac_quads_tile_of(L->target, &win, ac_lo_has_long_chain(L), expansion, e, &tile);
+           ac_quads_tile_of(L->target, &win, ac_lo_has_long_chain(L), work_of(e), e, &tile);
 }
 
 int ac_gpu_expanded(ac_lower *L, const ac_expanded *e, ac_channel *c)
 {
     const ac_window win = window_of(e);
-    ac_quads j = {.L = L, .c = c, .win = &win, .e = e, .copy = copy_weights, .fill = expand};
-    ac_quads_tile_of(L->target, &win, ac_lo_has_long_chain(L), expansion, e, &j.t);
+    ac_quads j = {.L = L, .c = c, .win = &win, .e = e};
+    ac_quads_tile_of(L->target, &win, ac_lo_has_long_chain(L), work_of(e), e, &j.t);
     c->bias_first = !L->exact;
     ac_channel_tables(c, c->n, NULL, 0);
     const int64_t channels = (int64_t)QUAD * j.t.quads, pixels = high(&j.t, &win) * across(&j.t, &win);
     j.x = ac_lo_operand(L, e->x);
     j.w = ac_lo_operand(L, e->w);
+    if (!e->v)
+        return ac_quads_all(&j);
+    j.copy = copy_weights;
+    j.fill = expand;
     j.v = pack(L, e, channels);
     j.vs = ac_lo_gpu_local(L, "vs", AC_F32, (e->depth + 1) * channels, AC_WHERE_SHARED);
     j.rows = ac_lo_gpu_local(L, "rows", AC_F32, pixels * pitch(e), AC_WHERE_SHARED);

@@ -9,7 +9,5 @@
 
 bool ac_gpu_excite_fits(const ac_lower *L, const ac_excite *e);
 int ac_gpu_excite(ac_lower *L, const ac_excite *e);
-/* The hidden value of a sum, of the node L->node. */
-ac_x ac_excite_hidden(ac_lower *L, ac_x sum);
 
 #endif

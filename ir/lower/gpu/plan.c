@@ -49,6 +49,16 @@ static int64_t once_of(const ac_gpu_plan *p, int64_t passes)
     return cycles * CYCLE;
 }
 
+/* ... computing its gates (excite_parts.h): both weights of its depths, at 4 bytes, and the sums that it adds. */
+static int64_t gates_of(const ac_gpu_shape *s, const ac_gpu_plan *p, int64_t into)
+{
+    if (!s->hidden)
+        return 0;
+    const int64_t span = p->per * p->bk, weights = 2 * span * s->hidden, copied = 4 * (weights + s->parts * span);
+    const int64_t issue = 3 * (weights + s->parts * span / 4) / p->threads;
+    return CYCLE * (700 + (p->split > 1 ? 500 : 0) + issue) + copied * CYCLE * CYCLE / into;
+}
+
 static int64_t time_of(const ac_gpu_machine *m, const ac_gpu_shape *s, const ac_gpu_plan *p)
 {
     const int64_t blocks = s->many * ac_gpu_over(s->rows, p->bm) * ac_gpu_over(s->n, p->bn) * p->split;
@@ -65,7 +75,7 @@ static int64_t time_of(const ac_gpu_machine *m, const ac_gpu_shape *s, const ac_
     const int64_t busy = ac_gpu_most(ac_gpu_most(deep * step, 2 * CYCLE * warps * loads),
                                      ac_gpu_most(alone, bytes * CYCLE * CYCLE / into));
     const int64_t few = blocks < FEW ? 2 : 1; /* most of a GPU would be idle */
-    return few * waves * (p->per * busy + once_of(p, passes) * ac_gpu_most(deep, 2) / 2);
+    return few * waves * (p->per * busy + once_of(p, passes) * ac_gpu_most(deep, 2) / 2 + gates_of(s, p, into));
 }
 
 /* Completes a candidate; false: it does not fit. */

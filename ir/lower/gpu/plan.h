@@ -24,7 +24,8 @@ typedef struct ac_gpu_shape {
     int64_t many, rows, n, depth;
     int32_t piece;
     bool in_order;
-    bool held; /* rows of x are normalised by the block (norm.h) */
+    bool held;             /* rows of x are normalised by the block (norm.h) */
+    int64_t hidden, parts; /* blocks compute gates of x from so many sums, through so many values; 0: they do not */
 } ac_gpu_shape;
 
 /* By compute capability: multiprocessors, cycles of a scheduler for 32 fma, bytes of a cycle from the L2 cache; of a

@@ -2,6 +2,9 @@
  * epilogue. */
 #include "ir/lower/gpu/product.h"
 
+#include "ir/lower/gpu/excite.h"
+#include "ir/ops/decode/expanded.h"
+
 #include "ir/lower/gpu/small.h"
 #include "ir/lower/gpu/staged.h"
 #include "ir/lower/matrix.h"
@@ -201,7 +204,7 @@ static int schedule(ac_gpu_gemm *g)
     ac_lb *b = &L->b;
     choose(g);
     const bool fits = ac_gpu_staged_fits(g);
-    assert(!g->gate || fits);
+    assert((!g->gate && !g->e) || fits);
     if (g->norm || fits)
         return ac_gpu_staged_product(g);
     if (ac_gpu_small_fits(g))
@@ -274,6 +277,30 @@ int ac_gpu_gated_rows(ac_lower *L, ac_channel *c, ac_tensor *gate, int64_t image
 {
     ac_gpu_gemm g = {
         .L = L, .c = c, .gate = gate, .image = image, .many = 1, .rows = rows, .depth = depth, .n = c->n, .run = depth};
+    return schedule(&g);
+}
+
+bool ac_gpu_excited_fits(const ac_lower *L, const ac_channel *c, const ac_excite *e, int64_t image)
+{
+    return e->images == 1 && ac_gpu_excite_fits(L, e) && !e->x->narrowed && !c->x->narrowed && !c->w->narrowed &&
+           L->hint.vecs <= 0 && ac_gpu_gemm_fits(L, c, 1, image, c->n, e->channels);
+}
+
+bool ac_gpu_excited_pays(const ac_target *t, const ac_excite *e, int64_t outputs, const ac_expanded *d)
+{
+    enum { LAUNCH = 1400, GATES = 3000 }; /* cycles of a kernel for the gates alone, and of its launch */
+    ac_gpu_shape s = {.many = 1, .n = outputs, .depth = e->channels, .piece = 4};
+    s.rows = d->down.out * d->across.out;
+    const int64_t apart = ac_gpu_plan_product(t, &s).cycles;
+    s.hidden = e->hidden;
+    s.parts = d->tiles;
+    return ac_gpu_plan_product(t, &s).cycles < apart + LAUNCH + GATES;
+}
+
+int ac_gpu_excited_rows(ac_lower *L, ac_channel *c, const ac_excite *e, int64_t image)
+{
+    ac_gpu_gemm g = {.L = L, .c = c, .e = e, .image = image, .many = 1, .rows = image, .depth = e->channels, .n = c->n};
+    g.run = g.depth;
     return schedule(&g);
 }
 

@@ -15,6 +15,8 @@
 #include "ir/lower/gpu/norm.h"
 #include "ir/lower/window.h"
 
+struct ac_excite;
+
 /* True if the target is a GPU and the tiles support the number system and size: `many` products [rows, n] over depth.
  * Weights may be computed only with AC_ROUND_MATMUL. */
 bool ac_gpu_gemm_fits(const ac_lower *L, const ac_channel *c, int64_t many, int64_t rows, int64_t n, int64_t depth);
@@ -22,10 +24,17 @@ int ac_gpu_conv(ac_lower *L, ac_channel *c, const ac_window *win, int64_t groups
 /* c->x as [rows, depth]; weights [n, depth]. norm: rows of x are normalised by it, if they fit; NULL: they are not. */
 int ac_gpu_rows(ac_lower *L, ac_channel *c, ac_gpu_norm *norm, int64_t rows, int64_t depth);
 bool ac_gpu_norm_rows_fits(const ac_lower *L, const ac_channel *c, int64_t rows, int64_t depth);
-/* batch_matmul: c->w is the right side. */
 /* The same of x times a gate [images, depth], f32; an image has `image` rows. fits: it may be done. */
 bool ac_gpu_gated_fits(const ac_lower *L, const ac_channel *c, int64_t image, int64_t rows, int64_t depth);
 int ac_gpu_gated_rows(ac_lower *L, ac_channel *c, ac_tensor *gate, int64_t image, int64_t rows, int64_t depth);
+/* The same; each block computes the gates that it needs, of one image of `image` rows. */
+bool ac_gpu_excited_fits(const ac_lower *L, const ac_channel *c, const struct ac_excite *e, int64_t image);
+int ac_gpu_excited_rows(ac_lower *L, ac_channel *c, const struct ac_excite *e, int64_t image);
+/* True if that takes less time than a launch for the gates, by a model: `outputs` channels of the result, from sums of
+ * the tiles of d. */
+struct ac_expanded;
+bool ac_gpu_excited_pays(const ac_target *t, const struct ac_excite *e, int64_t outputs, const struct ac_expanded *d);
+/* batch_matmul: c->w is the right side. */
 int ac_gpu_matrices(ac_lower *L, ac_channel *c, bool adj_x, bool adj_y, int64_t depth);
 
 #endif

@@ -89,6 +89,11 @@ static void start(const ac_gpu_staged *s)
 
 /* ------------------------------------------------------------------ a step */
 
+static bool is_gated(const ac_gpu_staged *s)
+{
+    return s->gate >= 0;
+}
+
 /* Gates of four depths from `k` on, of image `away` of the block. */
 static ac_x gates_at(const ac_gpu_staged *s, ac_x away, ac_x k)
 {
@@ -115,12 +120,12 @@ static void multiply(const ac_gpu_staged *s, ac_x t, ac_x step, ac_x slot)
                 b, s->s, ac_gpu_by(b, k, QUAD * p->bn, ac_lb_add(b, w_at, ac_lb_i32(b, q * p->bn + j * p->ln * QUAD))),
                 QUAD, AC_F_ALIGNED);
     const ac_x gates_k =
-                   g->gate ? ac_gpu_by(b, step, p->bk, ac_gpu_by(b, at.slice, depth, ac_lo_scaled(b, k, QUAD))) : 0,
-               gates = g->gate && s->images == 1 ? gates_at(s, ac_lb_i32(b, 0), gates_k) : 0;
+                   is_gated(s) ? ac_gpu_by(b, step, p->bk, ac_gpu_by(b, at.slice, depth, ac_lo_scaled(b, k, QUAD))) : 0,
+               gates = is_gated(s) && s->images == 1 ? gates_at(s, ac_lb_i32(b, 0), gates_k) : 0;
     const ac_x i = ac_gpu_unrolled(g, "i", p->tm);
     ac_x v =
         ac_lb_load_flags(b, x, ac_gpu_by(b, i, (int64_t)p->lm * line, ac_gpu_by(b, k, QUAD, x_at)), QUAD, AC_F_ALIGNED);
-    if (g->gate)
+    if (is_gated(s))
         v = ac_lb_mul(b, v, gates ? gates : gates_at(s, ac_lb_load(b, s->away, ac_gpu_own(g, t, i), 1), gates_k));
     for (int32_t j = 0; j < p->tn; j++) {
         const ac_x sum_at = own_sum(s, t, i, j);
@@ -153,7 +158,7 @@ static void first_stages(ac_gpu_staged *s)
     ac_lb_end(b);
     for (int32_t k = 0; k < ahead; k++) {
         t = ac_gpu_threads(g);
-        ac_lb_groups(b, t, k + 1 < ahead ? AC_GROUPS_OPEN : ahead - 1);
+        ac_lb_groups(b, t, g->e || k + 1 < ahead ? AC_GROUPS_OPEN : ahead - 1);
         ac_gpu_copy_x(s, t, ac_lb_add(b, s->first, ac_lb_i32(b, k)), slot_at(s, k));
         if (g->gate && !k)
             ac_gpu_copy_gates(s, t);
@@ -161,7 +166,23 @@ static void first_stages(ac_gpu_staged *s)
     }
 }
 
-/* The same if the rows of x are normalised: weights, a group for each stage; then the rows. */
+/* Gates of the block's depths, while the first stages are copied; at the end the first one has come. */
+static void finish_gates(ac_gpu_staged *s)
+{
+    ac_excite_job *j = &s->gates;
+    ac_lb *b = &s->g->L->b;
+    const int32_t sums = ac_excite_ends(j);
+    ac_excite_open_phase(j);
+    ac_lb_groups(b, j->t, s->p.stages - 1);
+    for (int64_t i = 0; i < j->out.each; i++) {
+        const ac_x own = ac_excite_open_result(j, i);
+        ac_lb_store(b, s->gate, own, ac_excite_result(j, sums, i));
+        ac_lb_end(b);
+    }
+    ac_excite_close_phase(j);
+}
+
+/* First copies if the rows of x are normalised: weights, a group for each stage; then the rows. */
 static void first_rows(ac_gpu_staged *s)
 {
     ac_lb *b = &s->g->L->b;
@@ -365,6 +386,14 @@ static void open_buffers(ac_gpu_staged *s)
     if (p->split > 1)
         s->inbox = ac_lo_gpu_local(g->L, "inbox", AC_F32, (int64_t)p->split * p->items * QUAD, AC_WHERE_SPREAD);
     s->s = ac_lo_gpu_local(g->L, "s", AC_F32, ac_gpu_stages(p, s->piece), AC_WHERE_SHARED);
+    if (g->e) {
+        s->images = 1;
+        s->deep = p->per * p->bk;
+        s->gates = (ac_excite_job){.L = g->L, .e = g->e, .threads = p->threads, .ranks = p->split};
+        s->gates.span = s->gates.own = s->deep;
+        ac_excite_open(&s->gates);
+        s->gate = ac_lo_gpu_local(g->L, "gate", AC_F32, s->deep, AC_WHERE_SHARED);
+    }
     if (g->gate) {
         const int64_t images = g->rows / g->image, most = (p->bm - 2 + g->image) / g->image + 1;
         s->images = images < most ? images : most;
@@ -379,12 +408,38 @@ static void open_buffers(ac_gpu_staged *s)
     g->ix = ac_lo_gpu_local(g->L, "ix", AC_I32, p->threads * passes, AC_WHERE_THREAD);
 }
 
+/* The number of a block in its cluster, in a phase of all of them; 0: it has no cluster. */
+static ac_x open_cluster(const ac_gpu_staged *s)
+{
+    ac_lb *b = &s->g->L->b;
+    return s->p.split > 1 ? ac_lb_for(b, "r", ac_lb_i32(b, 0), ac_lb_i32(b, s->p.split), 1, AC_MARK_CLUSTER) : 0;
+}
+
+static void begin_gates(ac_gpu_staged *s)
+{
+    ac_lb *b = &s->g->L->b;
+    const ac_x rank = open_cluster(s);
+    s->gates.n = ac_lb_i32(b, 0);
+    s->gates.r = rank ? rank : s->gates.n;
+    ac_excite_begins(&s->gates);
+    if (rank)
+        ac_lb_end(b);
+}
+
 int ac_gpu_staged_product(ac_gpu_gemm *g)
 {
     ac_gpu_staged s = {.g = g, .gate = -1, .away = -1};
     ac_lb *b = &g->L->b;
     ac_gpu_staged_walk(&s);
-    const ac_gpu_shape shape = {g->many, g->rows, g->n, g->depth, s.piece, g->L->exact, g->norm != NULL};
+    const ac_gpu_shape shape = {.many = g->many,
+                                .rows = g->rows,
+                                .n = g->n,
+                                .depth = g->depth,
+                                .piece = s.piece,
+                                .in_order = g->L->exact,
+                                .held = g->norm != NULL,
+                                .hidden = g->e ? g->e->hidden : 0,
+                                .parts = g->e ? g->e->pixels : 0};
     s.p = ac_gpu_plan_product(g->L->target, &shape);
     g->t = (ac_gpu_tile){s.p.bm, s.p.bn, s.p.tm, s.p.tn, s.p.threads, 0, 0};
     open_buffers(&s);
@@ -397,8 +452,10 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
     s.tile_n = ac_lb_mod(b, at, ac_lb_i32(b, columns));
     s.n0 = ac_lb_mul(b, s.tile_n, ac_lb_i32(b, s.p.bn));
     g->x_at = g->win ? ac_lb_mul(b, g->q, ac_lb_i32(b, g->run)) : ac_lb_i32(b, 0);
-    if (s.p.split > 1)
-        s.rank = ac_lb_for(b, "r", ac_lb_i32(b, 0), ac_lb_i32(b, s.p.split), 1, AC_MARK_CLUSTER);
+    if (g->e)
+        begin_gates(&s);
+    s.rank = open_cluster(&s);
+    s.gates.r = s.rank ? s.rank : ac_lb_i32(b, 0);
     s.first = s.rank ? ac_lb_mul(b, s.rank, ac_lb_i32(b, s.p.per)) : ac_lb_i32(b, 0);
     s.image = g->gate ? ac_lb_div(b, s.m0, ac_lb_i32(b, g->image)) : 0;
     if (g->gate && s.images > 1)
@@ -409,6 +466,8 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
     } else {
         first_stages(&s);
         start(&s);
+        if (g->e)
+            finish_gates(&s);
     }
     all_steps(&s);
     (s.p.wk > 1 ? finish_slices : finish_own)(&s);

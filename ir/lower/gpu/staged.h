@@ -7,6 +7,7 @@
  * [product][column tile][depth][bn], with zeros for columns and depths that do not exist. */
 #ifndef AC_IR_LOWER_GPU_STAGED_H
 #define AC_IR_LOWER_GPU_STAGED_H
+#include "ir/lower/gpu/excite_parts.h"
 #include "ir/lower/gpu/plan.h"
 #include "ir/lower/gpu/tile.h"
 
@@ -27,6 +28,7 @@ typedef struct ac_gpu_staged {
     int32_t away;  /* register: the image of each of the thread's rows, less the block's first; -1: there is one */
     int64_t deep, images; /* gates of an image; images that a block's rows may be in */
     ac_x image;           /* of the block: its first image */
+    ac_excite_job gates;  /* if g->e: computes the gates */
 } ac_gpu_staged;
 
 /* x * by + more */

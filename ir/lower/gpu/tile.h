@@ -13,6 +13,7 @@
 #include "ir/lower/channel.h"
 #include "ir/lower/gpu/norm.h"
 #include "ir/lower/window.h"
+#include "ir/ops/decode/excite.h"
 
 enum { GPU_STEP = 16 }; /* words of the reduction in a step */
 
@@ -30,6 +31,7 @@ typedef struct ac_gpu_gemm {
     ac_tensor *y;         /* the right side is computed; NULL: it is c->w, packed */
     ac_tensor *gate;      /* x is multiplied by its numbers, one for each depth and image; NULL: it is not */
     int64_t image;        /* ... rows of an image */
+    const ac_excite *e;   /* the blocks compute such numbers themselves; NULL: they do not */
     bool adj_x, adj_y;    /* x [depth, rows], y [n, depth] */
     int64_t many;         /* independent products: groups of a convolution, batches of matrices */
     int64_t rows, depth, n;

@@ -31,6 +31,8 @@ int ac_expanded_of(ac_ctx *cx, const ac_node *n, ac_expanded *out)
     ac_expanded e = {.x = n->in[AC_EXPANDED_X],
                      .v = n->in[AC_EXPANDED_V],
                      .w = n->in[AC_EXPANDED_W],
+                     .tile_h = at->tile_h,
+                     .tile_w = at->tile_w,
                      .a = ac_node_in(n, AC_EXPANDED_A),
                      .b = ac_node_in(n, AC_EXPANDED_B)};
     for (int32_t i = 0; i < n->n_in; i++)
@@ -39,20 +41,32 @@ int ac_expanded_of(ac_ctx *cx, const ac_node *n, ac_expanded *out)
                             ac_dtype_name(n->in[i]->dtype));
     if (at->swish + at->clamp + (at->inner != AC_ACT_NONE) > 1)
         return ac_error(cx, n->at, E0103, "inner, swish and clamp: expected one of them at most");
-    const bool ranks = e.x->rank == 4 && e.v->rank == 4 && e.w->rank == 4;
-    if (!ranks || e.x->dim[3] < 1 || e.v->dim[3] != e.x->dim[3] || e.v->dim[1] != 1 || e.v->dim[2] != 1 ||
-        e.w->dim[0] != 1 || e.w->dim[3] != e.v->dim[0] || e.v->dim[0] < 1)
-        return ac_error(cx, n->at, E0104, "'%s' is %s, '%s' %s and '%s' %s, expected [N,H,W,C], [E,1,1,C], [1,KH,KW,E]",
-                        e.x->name, ac_shape_str(cx, e.x), e.v->name, ac_shape_str(cx, e.v), e.w->name,
-                        ac_shape_str(cx, e.w));
+    if (!e.v && (at->swish || at->clamp || at->inner != AC_ACT_NONE || e.a))
+        return ac_error(cx, n->at, E0103, "inner, swish, clamp or a bias of expanded values without their weights");
+    if (e.x->rank != 4 || e.w->rank != 4 || e.x->dim[3] < 1 || e.w->dim[0] != 1 || e.w->dim[3] < 1)
+        return ac_error(cx, n->at, E0104, "'%s' is %s and '%s' %s, expected [N,H,W,C] and [1,KH,KW,E]", e.x->name,
+                        ac_shape_str(cx, e.x), e.w->name, ac_shape_str(cx, e.w));
+    const int64_t v[4] = {e.w->dim[3], 1, 1, e.x->dim[3]};
+    bool fits = e.v ? e.v->rank == 4 : v[0] == v[3];
+    for (int32_t i = 0; e.v && fits && i < 4; i++)
+        fits = e.v->dim[i] == v[i];
+    if (!fits)
+        return ac_error(cx, n->at, E0104, "'%s' is %s, expected [%" PRId64 ",1,1,%" PRId64 "]",
+                        e.v ? e.v->name : e.x->name, ac_shape_str(cx, e.v ? e.v : e.x), v[0], v[3]);
     e.images = e.x->dim[0];
     e.depth = e.x->dim[3];
-    e.channels = e.v->dim[0];
+    e.channels = e.w->dim[3];
     e.swish = at->swish;
     AC_TRY(check_bias(cx, n, e.a, e.channels));
     AC_TRY(check_bias(cx, n, e.b, e.channels));
     AC_TRY(slide(cx, n, e.x->dim[1], e.w->dim[1], at->stride_h, at->pad_t, at->pad_b, &e.down));
     AC_TRY(slide(cx, n, e.x->dim[2], e.w->dim[2], at->stride_w, at->pad_l, at->pad_r, &e.across));
+    if (e.tile_h < 0 || e.tile_w < 0 || !e.tile_h != !e.tile_w)
+        return ac_error(cx, n->at, E0103, "tiles of %" PRId64 " x %" PRId64, e.tile_h, e.tile_w);
+    if (e.tile_h) {
+        e.tiles_x = (e.across.out + e.tile_w - 1) / e.tile_w;
+        e.tiles = (e.down.out + e.tile_h - 1) / e.tile_h * e.tiles_x;
+    }
     *out = e;
     return AC_OK;
 }

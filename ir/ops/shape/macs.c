@@ -103,7 +103,7 @@ int64_t ac_macs_of_attention(const ac_node *n)
 int64_t ac_macs_of_expanded(const ac_node *n)
 {
     const ac_tensor *x = n->in[AC_EXPANDED_X], *v = n->in[AC_EXPANDED_V];
-    return ac_tensor_count(x) * v->dim[0] + over_weights(ac_tensor_count(n->out[0]), n->in[AC_EXPANDED_W], 3);
+    return (v ? ac_tensor_count(x) * v->dim[0] : 0) + over_weights(ac_tensor_count(n->out[0]), n->in[AC_EXPANDED_W], 3);
 }
 
 /* The sums of the mean do not count. */
@@ -111,6 +111,13 @@ int64_t ac_macs_of_excite(const ac_node *n)
 {
     const ac_tensor *w1 = n->in[AC_EXCITE_W1], *w2 = n->in[AC_EXCITE_W2];
     return n->in[AC_EXCITE_X]->dim[0] * (ac_tensor_count(w1) + ac_tensor_count(w2));
+}
+
+int64_t ac_macs_of_excited(const ac_node *n)
+{
+    const ac_tensor *x = n->in[AC_EXCITED_X], *w1 = n->in[AC_EXCITED_W1], *w2 = n->in[AC_EXCITED_W2];
+    return over_weights(ac_tensor_count(n->out[0]), n->in[AC_EXCITED_W], 0) +
+           x->dim[0] * (ac_tensor_count(w1) + ac_tensor_count(w2));
 }
 
 int64_t ac_macs_of_lstm(const ac_node *n)

@@ -258,6 +258,18 @@ int ac_sh_attention(ac_ctx *cx, ac_graph *g, ac_node *n)
     return ac_shape_set(cx, n, 0, AC_F32, 4, dim);
 }
 
+int ac_sh_excited(ac_ctx *cx, ac_graph *g, ac_node *n)
+{
+    (void)g;
+    ac_excite e;
+    AC_TRY(ac_shape_operands(cx, n));
+    AC_TRY(ac_shape_act(cx, n, n->attrs.excited.act));
+    AC_TRY(ac_excited_of(cx, n, &e));
+    AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
+    const ac_tensor *x = n->in[AC_EXCITED_X];
+    return ac_shape_set(cx, n, 0, AC_F32, 4, (int64_t[]){x->dim[0], x->dim[1], x->dim[2], n->in[AC_EXCITED_W]->dim[0]});
+}
+
 int ac_sh_excite(ac_ctx *cx, ac_graph *g, ac_node *n)
 {
     (void)g;

@@ -172,7 +172,10 @@ int ac_sh_expanded(ac_ctx *cx, ac_graph *g, ac_node *n)
     AC_TRY(ac_shape_act(cx, n, n->attrs.expanded.inner));
     AC_TRY(ac_expanded_of(cx, n, &e));
     AC_TRY(ac_shape_result_type(cx, n, 0, AC_F32));
-    return ac_shape_set(cx, n, 0, AC_F32, 4, (int64_t[]){e.images, e.down.out, e.across.out, e.channels});
+    AC_TRY(ac_shape_set(cx, n, 0, AC_F32, 4, (int64_t[]){e.images, e.down.out, e.across.out, e.channels}));
+    if (n->n_out != (e.tiles ? 2 : 1))
+        return ac_error(cx, n->at, E0102, "%d results, expected %d", n->n_out, e.tiles ? 2 : 1);
+    return e.tiles ? ac_shape_set(cx, n, 1, AC_F32, 4, (int64_t[]){e.images, e.tiles, 1, e.channels}) : AC_OK;
 }
 
 /* x [N,H,W,C], w [1,KH,KW,C*M] -> [N,OH,OW,C*M]; channel c gives channels c*M .. c*M + M-1. */

@@ -6,8 +6,11 @@
 #if defined(ARN_CUDA_EMU)
 #include "arn_cuda_emu.h"
 #else
-/* One block on a multiprocessor is enough: registers are not spilled to make room for more. */
-#define ARN_KERNEL(threads) extern "C" __global__ void __launch_bounds__(threads, 1)
+/* Registers are not spilled to make room for more blocks on a multiprocessor, but a thread that has 200 takes no
+ * more if another block fits then. */
+#define ARN_BOUNDS(threads) \
+    __launch_bounds__(threads, 65536 / (threads * 200) > 1 ? 65536 / (threads * 200) : 1)
+#define ARN_KERNEL(threads) extern "C" __global__ void ARN_BOUNDS(threads)
 #define ARN_DEVICE static __device__ __forceinline__ __attribute__((unused))
 #define ARN_ALIGNED(bytes) __align__(bytes)
 #define ARN_UNROLL _Pragma("unroll")
