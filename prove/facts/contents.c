@@ -1,8 +1,6 @@
 /* contents.c - finds the values that a load can give; see contents.h. */
 #include "prove/facts/contents.h"
 
-#include "ir/loop/ins_fields.h"
-#include "ir/loop/tiles.h"
 #include "prove/facts/evaluate.h"
 
 #include <math.h>
@@ -30,8 +28,7 @@ typedef struct ac_contents {
     float_table *table;
     ac_interval *left; /* integers that all calls of the step have stored */
     bool *left_any;
-    ac_const *
-        *copy; /* the constant that is copied there, element by element; NULL: none, or something else is stored */
+    ac_copied *copied;
 } ac_contents;
 
 /* True if a load of this buffer sees the call's own stores alone, and their numbers matter. */
@@ -47,51 +44,6 @@ static bool is_own(const ac_prover *p, int32_t b)
     return b < p->call->n_arg && (buf->role == AC_BUF_SCRATCH || buf->role == AC_BUF_OUT) && !p->call->arg[b].shares;
 }
 
-/* The argument that is a constant; NULL: it is not one. */
-static ac_const *constant_of(const ac_prover *p, int32_t buf)
-{
-    const ac_bound_arg *arg = buf < p->call->n_arg ? &p->call->arg[buf] : NULL;
-    return arg && arg->space == AC_SPACE_CONST ? p->m->konst[arg->offset] : NULL;
-}
-
-/* The constant whose element instruction x stores to the same element of its buffer; NULL: it does something else. */
-static ac_const *copied_by(const ac_prover *p, ac_x x)
-{
-    const ac_ins *i = ac_p_ins(p, x), *v = ac_p_ins(p, i->b);
-    if (i->op != AC_L_STORE || v->op != AC_L_LOAD || v->a != i->a || v->lanes != i->lanes)
-        return NULL;
-    ac_const *k = constant_of(p, v->aux);
-    return k && k->dtype == p->fn->buf.item[i->aux].dtype ? k : NULL;
-}
-
-/* Copies of constants in scratch that nothing else can write to: an element is that of the constant once it is written,
- * and other claims say that no element is read before. */
-static void find_copies(ac_prover *p)
-{
-    const ac_lowered *low = p->call->low;
-    bool *other = AC_NEW_N(p->keep, bool, p->fn->buf.n + 1);
-    memset(p->contents->copy, 0, ((size_t)p->fn->buf.n + 1) * sizeof *p->contents->copy);
-    for (int32_t b = 0; b < p->fn->buf.n; b++)
-        other[b] = b >= p->call->n_arg || p->fn->buf.item[b].role != AC_BUF_SCRATCH || p->call->arg[b].shares ||
-                   low->rows || low->chunks;
-    for (ac_x x = 1; x < p->fn->code.n; x++) {
-        const ac_ins *i = ac_p_ins(p, x);
-        int32_t buf[AC_INS_BUFFERS];
-        if (i->op == AC_L_LOAD || i->op == AC_L_PREFETCH)
-            continue;
-        const bool tile = i->op == AC_L_TILE && ac_ins_tile(i).form != AC_TILE_SPREAD; /* writes locals alone */
-        ac_const *k = copied_by(p, x);
-        for (int32_t n = tile ? 0 : ac_ins_buffers(i, buf); n > 0; n--) {
-            ac_const **copy = &p->contents->copy[buf[n - 1]];
-            other[buf[n - 1]] |= (i->op != AC_L_REQUANT || buf[n - 1] == i->aux) && (!k || (*copy && *copy != k));
-            *copy = k ? k : *copy;
-        }
-    }
-    for (int32_t b = 0; b < p->fn->buf.n; b++)
-        if (other[b])
-            p->contents->copy[b] = NULL;
-}
-
 void ac_p_contents_open(ac_prover *p, const ac_step_ranges *earlier)
 {
     const int32_t n = p->fn->buf.n;
@@ -102,9 +54,9 @@ void ac_p_contents_open(ac_prover *p, const ac_step_ranges *earlier)
         p->contents->left_any = AC_NEW_N(p->keep, bool, n + 1);
         p->contents->stored = AC_NEW_N(p->keep, stored, n + 1);
         p->contents->content = AC_NEW_N(p->keep, ac_interval, n + 1);
-        p->contents->copy = AC_NEW_N(p->keep, ac_const *, n + 1);
+        p->contents->copied = AC_NEW_N(p->keep, ac_copied, n + 1);
     }
-    find_copies(p);
+    ac_p_find_copied(p, p->contents->copied);
     for (int32_t b = 0; b < n; b++) {
         const ac_dtype d = p->fn->buf.item[b].dtype;
         p->contents->content[b] = ac_dtype_is_float(d) ? (ac_interval){0}
@@ -210,8 +162,13 @@ static ac_interval read_constant(ac_prover *p, const ac_const *k, const void *da
 
 ac_const *ac_p_constant(const ac_prover *p, int32_t buf)
 {
-    ac_const *k = constant_of(p, buf);
-    return k ? k : p->contents->copy[buf];
+    ac_const *k = ac_p_argument_constant(p, buf);
+    return k ? k : p->contents->copied[buf].base ? NULL : p->contents->copied[buf].konst;
+}
+
+ac_copied ac_p_copied(const ac_prover *p, int32_t buf)
+{
+    return p->contents->copied[buf];
 }
 
 ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32_t lanes)
@@ -232,6 +189,12 @@ ac_interval ac_p_loaded(ac_prover *p, int32_t buf, const ac_pvalue *index, int32
             const void *data = ac_const_data(p->cx, k);
             return data ? read_constant(p, k, data, index, lanes) : range;
         }
+    }
+    const ac_copied c = p->contents->copied[buf];
+    if (c.base && (ac_dtype_bits(d) > 8 || c.konst->count <= MOST_BYTES_READ)) { /* any of its elements */
+        const ac_pvalue any = {.in = {0, c.konst->count - 1}, .form.lost = true};
+        const void *data = ac_const_data(p->cx, c.konst);
+        return data ? read_constant(p, c.konst, data, &any, 1) : range;
     }
     return ac_interval_meet(range, p->contents->content[buf]);
 }

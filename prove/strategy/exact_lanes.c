@@ -44,6 +44,7 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
     e->tile = AC_NEW_N(p->keep, ac_x, n);
     e->var = AC_NEW_N(p->keep, ac_lanes_var, n);
     e->data = AC_NEW_N(p->keep, const void *, p->fn->buf.n + 1);
+    e->base = AC_NEW_N(p->keep, ac_x, p->fn->buf.n + 1);
     e->count = AC_NEW_N(p->keep, int64_t, p->fn->buf.n + 1);
     ac_interval *known = AC_NEW_N(p->keep, ac_interval, n);
     bool *can = AC_NEW_N(p->keep, bool, n);
@@ -60,13 +61,20 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
     e->known = known;
     e->can = can;
     for (int32_t b = 0; b < p->call->n_arg; b++) {
-        ac_const *k = ac_p_constant(p, b);
+        const ac_copied c = ac_p_copied(p, b);
+        ac_const *k = c.konst ? c.konst : ac_p_constant(p, b);
         const ac_dtype d = p->fn->buf.item[b].dtype;
         if (!k || !ac_dtype_is_int(d) || k->dtype != d)
             continue;
         e->data[b] = ac_const_data(p->cx, k);
         e->count[b] = k->count;
+        e->base[b] = c.base;
     }
+}
+
+ac_interval ac_lanes_in_constant(const ac_lanes *e, int32_t buf, ac_interval at)
+{
+    return e->base[buf] ? ac_interval_add(at, e->lane[e->base[buf]][0]) : at;
 }
 
 bool ac_lanes_constant(const ac_lanes *e, int32_t buf)
@@ -214,6 +222,7 @@ static void load(ac_lanes *e, ac_x x, int64_t *work)
     const ac_prover *p = e->p;
     const ac_ins *i = ac_p_ins(p, x);
     const ac_interval at = e->lane[i->a][0], element = e->known[i->a];
+    const ac_interval from = ac_lanes_in_constant(e, i->aux, at);
     const ac_x tile = ac_lanes_tile(e, x);
     ac_interval apart;
     if (e->fixed[x])
@@ -222,9 +231,9 @@ static void load(ac_lanes *e, ac_x x, int64_t *work)
         *work += ac_lanes_sum(e, tile, element.lo, &e->lane[x][0], &apart);
     if (!tile && ac_lanes_next_store(e, x, 0))
         load_stored(e, x, at);
-    if (e->data[i->aux] && is_number(at) && at.lo >= 0 && at.lo <= e->count[i->aux] - i->lanes)
+    if (e->data[i->aux] && is_number(from) && from.lo >= 0 && from.lo <= e->count[i->aux] - i->lanes)
         for (int32_t l = 0; l < i->lanes; l++) {
-            const int64_t v = ac_dtype_get_int((ac_dtype)i->dtype, e->data[i->aux], at.lo + l);
+            const int64_t v = ac_dtype_get_int((ac_dtype)i->dtype, e->data[i->aux], from.lo + l);
             e->lane[x][l] = (ac_interval){v, v};
         }
 }

@@ -32,12 +32,15 @@ typedef struct ac_lanes {
     ac_interval *counter;     /* its values then */
     const void **data;        /* by buffer: integers of a constant; NULL: it is not one */
     int64_t *count;
+    ac_x *base; /* by buffer: element 0 is that element of the constant (copied.h); 0: element 0 */
     ac_x *tile; /* by LOAD: ac_lanes_tile, -1: not known yet */
 } ac_lanes;
 
 void ac_lanes_open(ac_lanes *e, const ac_prover *p);
 /* Computes x, which makes a value or begins a loop, from its operands; returns the work that it took. */
 int64_t ac_lanes_value(ac_lanes *e, ac_x x);
+/* The element of the constant that is element `at` of the buffer. */
+ac_interval ac_lanes_in_constant(const ac_lanes *e, int32_t buf, ac_interval at);
 bool ac_lanes_constant(const ac_lanes *e, int32_t buf);
 /* The tile whose accumulator load x reads; 0: it reads none. */
 ac_x ac_lanes_tile(ac_lanes *e, ac_x x);

@@ -55,7 +55,8 @@ int64_t ac_lanes_sum(ac_lanes *e, ac_x tile, int64_t at, ac_interval *sum, ac_in
     const ac_prover *p = e->p;
     const ac_ins *i = ac_p_ins(p, tile);
     const ac_tile t = ac_ins_tile(i);
-    const ac_interval from = e->lane[i->b][0], steps = e->lane[i->c][0], x = ac_p_content(p, t.x);
+    const ac_interval from = ac_lanes_in_constant(e, t.w, e->lane[i->b][0]), steps = e->lane[i->c][0],
+                      x = ac_p_content(p, t.x);
     const ac_dtype d = p->fn->buf.item[t.w].dtype;
     weights w;
     *sum = *apart = ac_p_range(AC_I32);

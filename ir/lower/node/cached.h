@@ -14,11 +14,12 @@
 #include "ir/lower/lowered.h"
 #include "ir/lower/target.h"
 
-/* The step with copies of at most `most` bytes together; itself if it needs none, or larger ones. NULL: diagnostic. */
+/* The step with copies of at most `most` bytes together: of all it needs, or in blocks of channels (channel_blocks.h),
+ * which it then computes one after the other. Itself if it needs none, or larger ones. NULL: diagnostic. */
 ac_lowered *ac_lower_cached(ac_ctx *cx, ac_region *region, ac_lowered *low, const ac_target *t, ac_bytes most);
 
 /* For groups of steps, whose loops marked apart are there already: copies of the arguments a with which[a]. */
-ac_lowered *ac_lower_cached_args(ac_ctx *cx, ac_region *region, ac_lowered *low, const ac_target *t, const bool *which);
+ac_lowered *ac_lower_cached_args(ac_ctx *cx, ac_region *region, ac_lowered *low, const ac_target *t, bool *which);
 ac_bytes ac_cached_size(const ac_buf *b, const ac_target *t); /* of the copy of one constant */
 
 #endif

@@ -23,7 +23,7 @@ same() { # MODEL INPUT TARGET OPTION...
         cmp want/0.npy got/0.npy
     done
 }
-for m in branch digits dsnet; do
+for m in digits dsnet; do
     for t in f32 int8; do
         f=$models/${m}_$t
         same "$f.tflite" "$f.in0.0.npy" generic --cache-weights 1M
@@ -36,6 +36,19 @@ for m in branch digits dsnet; do
         "$arenac" prove -q "$models/${m}_int8.tflite" -t $t --cache-weights 1M --stripe auto \
             >/dev/null
     done
+done
+# in blocks of channels, one after the other: 1 KiB is less than the weights of most steps
+for t in generic cortex-m4 cortex-m55 rv32imac x86-64-v3; do
+    f=$models/dsnet_int8
+    "$arenac" run -q $f.tflite -t $t --cache-weights 1K --overlap on --poison --backend eval --input 0=$f.in0.1.npy \
+        --compare 0=$f.out0.1.npy
+    verified $f.tflite -t $t --cache-weights 1K --overlap on
+done
+once "$f.tflite" -t cortex-m4 --cache-weights 1K
+once "$f.tflite" -t generic --cache-weights 1K
+same "$f.tflite" "$f.in0.0.npy" generic --cache-weights 1K --stripe auto --align 4
+for t in generic cortex-m4 cortex-m55; do
+    "$arenac" prove -q "$f.tflite" -t $t --cache-weights 1K >/dev/null
 done
 f=$models/dsnet_int8.tflite
 same "$f" "$models/dsnet_int8.in0.0.npy" generic --stripe 1-3,5-6 --cache-weights 64K --align 4
@@ -63,5 +76,16 @@ within() { # NAME BYTES OPTION...: of the arena, with the copies
     got=$(arena_bytes "$f" -t cortex-m4 --align 4 "$@")
     [ "$got" -le "$most" ] || fail "$*: $got B, at most $most are expected"
 }
-within kws_dscnn_int8 16896 --overlap on --cache-weights 8K
+within kws_dscnn_int8 16896 --overlap on --cache-weights 8K # 8,704 B and the 8 KiB granted
+within ic_resnet8_int8 33280 --stripe auto --cache-weights 8K
+within ic_resnet8_int8 34880 --stripe auto --cache-weights 16K
+within ic_resnet8_int8 40016 --stripe auto --cache-weights 24K
+within mobilenet_v1_025_96_int8 36224 --stripe auto --cache-weights 8K
+f=$shared/models/tflite/ic_resnet8_int8/ic_resnet8_int8.tflite
+[ ! -f "$f" ] || for c in 2K 8K; do
+    "$arenac" run -q "$f" -t cortex-m4 --backend eval --random 7 --output-dir want
+    "$arenac" run -q "$f" -t cortex-m4 --backend eval --random 7 --stripe auto --cache-weights $c --poison \
+        --output-dir got
+    cmp want/0.npy got/0.npy
+done
 exit $bad

@@ -45,6 +45,15 @@
     "end\n %11 = const i8 40\n" more "%13 = for i32 %1 .. %2 step 1\n %14 = mod i32 %13 %4\n"             \
     "%15 = load i8 c[%14]\n %16 = cast i32 %15\n %17 = load i32 x[%13]\n %18 = shl i32 %17 %16\n"         \
     "store y[%13] %18\n end\n"
+/* The same in two blocks of four bytes; `before` is read before a block is copied, up to value `end` of its bytes. */
+#define COPIED_BLOCKS(before, end)                                                                              \
+    "buf k const i8 8 align 16\n buf x in i32 64 align 4\n buf c scratch i8 4 align 4\n"                        \
+    "buf y out i32 64 align 4\n" NUMBERS "%4 = const i32 4\n %5 = const i32 2\n %6 = for i32 %1 .. %5 step 1\n" \
+    "%7 = mul i32 %6 %4\n %8 = sub i32 %4 %6\n %9 = load i8 " before                                            \
+    "[%1]\n %10 = cast i32 %9\n %11 = for i32 %1 .. %" end                                                      \
+    " step 1\n %12 = add i32 %11 %7\n %13 = load i8 k[%12]\n store c[%11] %13\n end\n"                          \
+    "%16 = for i32 %1 .. %2 step 1\n %17 = mod i32 %16 %4\n %18 = load i8 c[%17]\n %19 = cast i32 %18\n"        \
+    "%20 = load i32 x[%16]\n %21 = shl i32 %20 %19\n %22 = xor i32 %21 %10\n store y[%16] %22\n end\n end\n"
 #define NOTHING_ELSE "%12 = const i8 41\n"
 #define ONE_MORE     "store c[%1] %11\n"
 
