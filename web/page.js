@@ -127,6 +127,41 @@ function options() {
     return [...list, ...words(byId("more").value)];
 }
 
+// Sets the controls to these words: "-t", "cortex-m4", "--stripe", "auto". Words without a control go to the text
+// field.
+function setOptions(list) {
+    const rest = [];
+    byId("budget").value = "";
+    for (const [id] of SWITCHES)
+        if (byId(id).type === "checkbox")
+            byId(id).checked = false;
+        else
+            byId(id).value = "";
+    for (let i = 0; i < list.length; i++) {
+        const at = SWITCHES.find(([, option]) => option.every((word, k) => word === list[i + k]));
+        if (list[i] === "-t" || list[i] === "--target")
+            byId("target").value = list[++i];
+        else if (list[i] === "--budget")
+            byId("budget").value = list[++i];
+        else if (at && byId(at[0]).type === "checkbox")
+            byId(at[0]).checked = true;
+        else if (at)
+            byId(at[0]).value = at[1].at(-1);
+        else
+            rest.push(list[i]);
+        i += at ? at[1].length - 1 : 0;
+    }
+    byId("more").value = plain(rest);
+}
+
+// The controls of the plan's page (planner/report/page/whatif.js).
+addEventListener("message", e => {
+    if (e.source !== byId("page").contentWindow || e.data?.arenac !== "plan" || !Array.isArray(e.data.options))
+        return;
+    setOptions(e.data.options.filter(word => typeof word === "string" && word));
+    update();
+});
+
 const plain = list => list.map(w => /^[\w./:=,@+-]+$/.test(w) ? w : "'" + w + "'").join(" ");
 
 // ------------------------------------------------------------------ the plan
@@ -247,7 +282,7 @@ async function update() {
     }
     showFigures(j);
     showInputs(j);
-    byId("page").srcdoc = text("plan.html");
+    byId("page").srcdoc = text("plan.html").replace("<body>", "<body data-tool>");
     state.json = j;
     busy("comparing options");
     byId("report").textContent = (await tool(["plan", ...state.model, ...options(), "-q", "-v"])).out;

@@ -59,15 +59,19 @@ static void put_bar(ac_sink *to, const ac_report *r)
     ac_put(to, "<label>Compare with <select id=\"than\"><option value=\"\">nothing</option></select></label>"
                "<input type=\"file\" id=\"than-file\" hidden aria-label=\"A page, JSON report or lock to compare "
                "with\" accept=\".html,.json,.lock\">\n"
-               "<span class=\"end\"><button id=\"zoom-in\" aria-label=\"Zoom in\">+</button><button id=\"zoom-out\" "
+               "<label>Colour by <select id=\"color\"></select></label>\n"
+               "<label><input type=\"checkbox\" id=\"log\"> log</label>\n"
+               "<span class=\"end\"><select id=\"save\" aria-label=\"Save the map as a file\"><option value=\"\">Save"
+               "</option><option value=\"svg\">as SVG</option><option value=\"png\">as PNG</option></select><button "
+               "id=\"zoom-in\" aria-label=\"Zoom in\">+</button><button id=\"zoom-out\" "
                "aria-label=\"Zoom out\">&minus;</button><button id=\"fit\">Fit</button><button id=\"theme\" "
                "aria-label=\"Dark or light\">&#9680;</button></span>\n</div></section>\n");
 }
 
 void ac_report_html(ac_sink *to, const ac_report *r)
 {
-    static const char *const SCRIPT[] = {"data.js",   "map.js",     "lanes.js", "threads.js", "select.js",
-                                         "tables.js", "compare.js", "graph.js", "start.js"};
+    static const char *const SCRIPT[] = {"data.js",    "map.js",   "lanes.js", "threads.js", "select.js", "tables.js",
+                                         "compare.js", "graph.js", "look.js",  "whatif.js",  "start.js"};
     ac_picture *pic = ac_picture_of(to->cx, r, AC_SVG_INLINE);
     put_head(to, r);
     ac_put(to, "<header><h1>");
@@ -89,7 +93,9 @@ void ac_report_html(ac_sink *to, const ac_report *r)
                "<aside><section id=\"step-view\" aria-live=\"polite\" aria-label=\"Step\"></section>"
                "<section id=\"tensor-view\" aria-live=\"polite\" aria-label=\"Tensor\"></section>"
                "<section id=\"planners\" aria-label=\"Planners\"></section>"
-               "<section id=\"lower\" aria-label=\"To go lower\"></section></aside>\n</main>\n"
+               "<section id=\"lower\" aria-label=\"To go lower\"></section>"
+               "<section id=\"what-if\" aria-label=\"What if\"></section>"
+               "<section id=\"largest\" aria-label=\"Largest tensors\"></section></aside>\n</main>\n"
                "<div id=\"card\" role=\"tooltip\" hidden></div>\n");
     ac_report_curve(to, r);
     put_tables(to, pic);

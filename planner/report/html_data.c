@@ -129,6 +129,11 @@ const char *ac_page_type(ac_ctx *cx, const ac_report_tensor *x)
     return x->dtype && *x->dtype ? ac_strf(cx->region, "%s %s", x->dtype, x->shape) : "";
 }
 
+static bool trains(const ac_report *r)
+{
+    return r->n_steps && r->step[r->n_steps - 1].back;
+}
+
 static void put_rows(data *d)
 {
     ac_json *j = &d->j;
@@ -137,6 +142,7 @@ static void put_rows(data *d)
     COLUMN("name", n, ac_json_str, x[i].name);
     COLUMN("type", n, ac_json_str, ac_page_type(j->to->cx, &x[i]));
     COLUMN("kind", n, ac_json_str, ac_picture_kind(d->pic, i));
+    COLUMN("role", trains(d->r) ? n : 0, ac_json_str, x[i].item < 0 ? "" : ac_picture_role(d->pic, i));
     COLUMN("bytes", n, ac_json_int, x[i].bytes);
     COLUMN("item", n, ac_json_int, x[i].item);
     COLUMN("delta", n, ac_json_int, x[i].delta);
@@ -197,6 +203,7 @@ static void put_model(data *d)
     ac_json_str(j, "file", r->file);
     ac_json_str(j, "format", r->format);
     ac_json_str(j, "target", r->target);
+    ac_json_str(j, "options", r->options);
     ac_json_int(j, "no_sharing", r->no_sharing);
     ac_json_int(j, "weights", r->weight_bytes);
     ac_json_int(j, "code", r->code_bytes);

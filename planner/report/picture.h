@@ -53,6 +53,8 @@ ac_picture *ac_picture_of(ac_ctx *cx, const ac_report *r, ac_svg_use use); /* a 
 void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use);
 const char *ac_picture_kind(const ac_picture *pic, int32_t row); /* "act", "in", "out", "state", "scratch" */
 bool ac_picture_labelled(const ac_picture *pic, int32_t row); /* roots, and tensors of another kind than their root */
+/* For training: "kept" (made before the loss, read after it), "again" (recomputed), or "". */
+const char *ac_picture_role(const ac_picture *pic, int32_t row);
 /* The visible pieces of a row, at most the gaps of its item plus one; in order of time. */
 int32_t ac_picture_pieces(ac_ctx *cx, const ac_picture *pic, int32_t row, const ac_piece **piece);
 const char *ac_picture_size(ac_ctx *cx, ac_bytes n); /* "320 B", "4.5 KiB", "54 KiB", "1.2 MiB" */

@@ -303,6 +303,8 @@ void ac_section_page(ac_sink *to, const ac_section *s, const char *body, bool op
             ac_putf(to, "<th scope=\"col\"%s>%s", s->column[c].wide > 0 ? " class=\"n\"" : "", s->column[c].page);
     ac_putf(to, "</thead><tbody id=\"%s\">\n", body);
     for (int32_t i = 0; i < s->n; i++) {
+        if (i == AC_PAGE_ROWS) /* the script makes rows of these lines when they are needed */
+            ac_putf(to, "</tbody></table></div></details>\n<script type=\"text/plain\" id=\"more-%s\">\n", body);
         cells_of(s, i, cell);
         ac_putf(to, "<tr id=\"%c%d\">", body[0], i);
         for (int32_t c = 0; c < s->n_columns; c++)
@@ -310,5 +312,5 @@ void ac_section_page(ac_sink *to, const ac_section *s, const char *body, bool op
                 put_page_cell(to, s, &s->column[c], &cell[c]);
         ac_putc(to, '\n');
     }
-    ac_put(to, "</tbody></table></div></details>\n");
+    ac_put(to, s->n > AC_PAGE_ROWS ? "</script>\n" : "</tbody></table></div></details>\n");
 }

@@ -85,6 +85,7 @@ int32_t ac_section_width(const ac_section *s, int32_t *first); /* of the widest 
 void ac_section_json(ac_json *j, const ac_section *s);
 void ac_section_members(ac_json *j, const ac_section *s, int32_t row); /* a row, as members of the open object */
 void ac_section_md(ac_sink *to, const ac_section *s);
+enum { AC_PAGE_ROWS = 200 }; /* rows of a table in a page; the others are text for its script */
 void ac_section_page(ac_sink *to, const ac_section *s, const char *body, bool open); /* body: the id of its rows */
 
 /* The tensors of a report, then the items of its problem that are not tensors (scratch, all of a CSV problem), without

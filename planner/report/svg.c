@@ -153,14 +153,15 @@ static ac_step turn(const ac_report *r)
     return s;
 }
 
-/* " kept": made before the loss, its bytes read after it; " again": made a second time. */
-static const char *role(const ac_report *r, const ac_report_tensor *x)
+const char *ac_picture_role(const ac_picture *pic, int32_t row)
 {
+    const ac_report *r = pic->r;
+    const ac_report_tensor *x = &pic->row[row];
     if (turn(r) == r->n_steps || x->producer < 0 || x->producer >= r->n_steps || x->input || x->output || x->state)
         return "";
     if (r->step[x->producer].again)
-        return " again";
-    return !r->step[x->producer].back && r->problem->item[x->item].life.end > turn(r) + 1 ? " kept" : "";
+        return "again";
+    return !r->step[x->producer].back && r->problem->item[x->item].life.end > turn(r) + 1 ? "kept" : "";
 }
 
 /* Outlines would be all that is seen. */
@@ -174,11 +175,11 @@ static void put_tensor(ac_sink *to, const ac_picture *pic, const ac_panel *at, i
     static const char *const TINT[] = {"", " b", " c"};
     const ac_report_tensor *x = &pic->row[row];
     bool root = pic->root[x->item] == row;
-    const char *kind = ac_picture_kind(pic, row);
+    const char *kind = ac_picture_kind(pic, row), *role = root ? ac_picture_role(pic, row) : "";
     const ac_piece *p;
     int32_t n = ac_picture_pieces(to->cx, pic, row, &p);
-    ac_putf(to, "<g id=\"t%d\" class=\"t %s%s%s%s\">", row, kind, root && !strcmp(kind, "act") ? TINT[row % 3] : "",
-            root ? role(pic->r, x) : "", root ? "" : " alias");
+    ac_putf(to, "<g id=\"t%d\" class=\"t %s%s%s%s%s\">", row, kind, root && !strcmp(kind, "act") ? TINT[row % 3] : "",
+            *role ? " " : "", role, root ? "" : " alias");
     if (!many(pic))
         put_hover(to, pic, row);
     for (int32_t k = 0; k < n; k++) {
@@ -189,6 +190,34 @@ static void put_tensor(ac_sink *to, const ac_picture *pic, const ac_panel *at, i
         ac_put(to, "/>");
     }
     ac_put(to, "</g>\n");
+}
+
+/* Too small to be seen among many: the script of a page creates its shape when it is enlarged. */
+static bool is_dot(ac_ctx *cx, const ac_picture *pic, const ac_panel *at, int32_t row)
+{
+    enum { SMALL = 4 };
+    const ac_piece *p;
+    const int32_t n = ac_picture_pieces(cx, pic, row, &p);
+    for (int32_t k = 0; k < n; k++)
+        if (x_of(pic, p[k].end) - x_of(pic, p[k].begin) >= SMALL && y_of(at, p[k].lo) - y_of(at, p[k].hi) >= SMALL)
+            return false;
+    return many(pic);
+}
+
+/* All dots of a panel as one path, for readers without script. */
+static void put_dots(ac_sink *to, const ac_picture *pic, const ac_panel *at)
+{
+    ac_put(to, "<path class=\"dots\" fill=\"#8cc4e6\" d=\"");
+    for (int32_t i = 0; i < pic->r->problem->n; i++) {
+        const ac_piece *p;
+        if (pic->r->plan->mem[i] != at->mem || !is_dot(to->cx, pic, at, pic->root[i]))
+            continue;
+        for (int32_t n = ac_picture_pieces(to->cx, pic, pic->root[i], &p), k = 0; k < n; k++)
+            ac_putf(to, "M%.0f %.0fh%.1fv%.1fH%.0fz", x_of(pic, p[k].begin), y_of(at, p[k].hi),
+                    x_of(pic, p[k].end) - x_of(pic, p[k].begin), y_of(at, p[k].lo) - y_of(at, p[k].hi),
+                    x_of(pic, p[k].begin));
+    }
+    ac_put(to, "\"/>\n");
 }
 
 /* In the widest piece of the row. */
@@ -302,8 +331,9 @@ static void put_line(ac_sink *to, const ac_picture *pic, const char *class, doub
     ac_put(to, "/>\n");
 }
 
-static void put_panel(ac_sink *to, const ac_picture *pic, const ac_panel *at)
+static void put_panel(ac_sink *to, const ac_picture *pic, const ac_panel *at, ac_svg_use use)
 {
+    const bool dots = use == AC_SVG_INLINE && many(pic);
     const ac_report *r = pic->r;
     ac_putf(to, "<svg id=\"m%d\" class=\"panel%s\"", at->mem, many(pic) ? " far" : "");
     put_box(to, pic->x, at->y, pic->w, at->h);
@@ -327,12 +357,17 @@ static void put_panel(ac_sink *to, const ac_picture *pic, const ac_panel *at)
     for (int32_t i = 0; i < r->problem->n; i++)
         size[i] = r->problem->item[i].size;
     const int32_t *order = ac_order_by(r->problem, size, to->cx->region); /* small ones last: never hidden */
-    for (int32_t k = 0; k < r->problem->n; k++)
-        if (r->plan->mem[order[k]] == at->mem && size[order[k]])
-            put_tensor(to, pic, at, pic->root[order[k]]);
+    if (dots)
+        put_dots(to, pic, at);
+    for (int32_t k = 0; k < r->problem->n; k++) {
+        const int32_t row = pic->root[order[k]];
+        if (r->plan->mem[order[k]] == at->mem && size[order[k]] && !(dots && is_dot(to->cx, pic, at, row)))
+            put_tensor(to, pic, at, row);
+    }
     for (int32_t t = 0; t < pic->n_rows; t++) {
         int32_t i = pic->row[t].item;
-        if (i >= 0 && pic->root[i] != t && r->plan->mem[i] == at->mem && pic->row[t].bytes)
+        if (i >= 0 && pic->root[i] != t && r->plan->mem[i] == at->mem && pic->row[t].bytes &&
+            !(dots && is_dot(to->cx, pic, at, t)))
             put_tensor(to, pic, at, t);
     }
     put_overlaps(to, pic, at);
@@ -518,7 +553,7 @@ void ac_picture_draw(ac_sink *to, const ac_picture *pic, ac_svg_use use)
     ac_put(to, "</g>\n");
     for (int32_t k = 0; k < pic->n_panels; k++) {
         put_y_axis(to, pic, &pic->panel[k]);
-        put_panel(to, pic, &pic->panel[k]);
+        put_panel(to, pic, &pic->panel[k], use);
     }
     put_x_axis(to, pic);
     if (use == AC_SVG_FILE)

@@ -84,6 +84,16 @@ const text = id => `document.getElementById("${id}").textContent`;
     await p.evaluate(set("budget", ""));
     await p.evaluate(settled);
 
+    // A control of the plan's page plans here.
+    await p.evaluate(`(d => { const e = d.getElementById("if-schedule"); e.value = "search"; e.onchange(); })(
+        document.getElementById("page").contentDocument)`);
+    await p.evaluate("new Promise(done => setTimeout(done, 300))");
+    await p.evaluate(settled);
+    same("a control of the page", await p.evaluate("document.getElementById('schedule').value"), "search");
+    same("its command", /--schedule search/.test(await p.evaluate(text("command"))), true);
+    await p.evaluate(set("schedule", ""));
+    await p.evaluate(settled);
+
     // Run by the evaluator, compiled to C: what the native tool writes.
     await p.evaluate(set("target", "generic"));
     await p.evaluate(settled);

@@ -166,8 +166,8 @@ async function memories(b) {
         same(`step ${s} in the curve`, await p.evaluate(`usedAll()[${s}]`), j.steps[s].live_bytes);
     }
     const figures = await p.evaluate(text("#figures")), planners = await p.evaluate(
-        "Object.fromEntries([...document.querySelectorAll('.planner')].map(e => [e.children[1].textContent"
-        + ".split(',')[0], +e.children[2].dataset.bytes]))");
+        "Object.fromEntries([...document.querySelectorAll('.planner label')].map(e => [e.textContent"
+        + ".split(',')[0], +e.closest('.planner').children[1].dataset.bytes]))");
     same("no sharing is planner none's", planners.none, j.plan.no_sharing_bytes);
     same("one figure without sharing", figures.includes(j.plan.no_sharing_bytes.toLocaleString("en-US")), true);
     for (const m of ram)
@@ -266,6 +266,64 @@ async function reached(p) {
     same("a slash searches", await p.evaluate("document.activeElement.id"), "search");
 }
 
+// What-if: the words of the command; with a tool around the page they are sent to it.
+async function whatIf(b) {
+    const p = await b.page(url("memories"));
+    const command = "el('if-command').textContent";
+    same("the command of this plan", await p.evaluate(command),
+        "arenac plan branch_int8.tflite -t generic --mem fast:3K --mem slow:1M --emit html");
+    const choose = (id, value) => p.evaluate(`(e => { e.value = "${value}"; e.onchange({target: e}); })(el("${id}"))`);
+    await choose("if-stripe", "auto");
+    await choose("if-align", "64");
+    await choose("if-budget", "8K");
+    same("other choices", await p.evaluate(command), "arenac plan branch_int8.tflite -t generic --mem fast:3K "
+        + "--mem slow:1M --align 64 --stripe auto --budget 8K --emit html");
+    await choose("if-stripe", "off");
+    same("back", (await p.evaluate(command)).includes("stripe"), false);
+}
+
+// Logarithmic heights keep the order of addresses and give a giant less of the map; colours; files; the largest.
+async function looks(b) {
+    const p = await b.page(url("giant"));
+    const high = id => p.evaluate(`el("${id}").querySelector("rect").getBoundingClientRect().height`);
+    const at = await p.evaluate("D.root.map(i => [at(i), i]).sort((a, b) => a[0] - b[0])");
+    same("beside a giant nothing is seen", await high("t1") < 2 && await high("t0") > 200, true);
+    await p.evaluate("el('log').click()");
+    same("with logarithms it is", await high("t1") > 20 && await high("t0") > 20, true);
+    same("bytes of a height", await p.evaluate("panels.every(q => [0, 100, 5000].every(b => "
+        + "Math.abs(bytesAt(q, q.y + py(q, b)) - b) < 1e-3 * (1 + b)))"), true);
+    same("addresses rise", await p.evaluate(`${JSON.stringify(at)}.every(([a], k, all) => !k
+        || py(panels[0], a) <= py(panels[0], all[k - 1][0]))`), true);
+    same("the largest first", await p.evaluate("document.querySelector('#largest tr').dataset.t"), "0");
+    const q = await b.page(url("branch"));
+    await q.evaluate(`el("color").value = "type"; el("color").onchange({target: el("color")})`);
+    same("one type", await q.evaluate("document.querySelector('#legend .by').textContent"), "i8");
+    for (const by of ["lifetime", "layer"]) {
+        await q.evaluate(`el("color").value = "${by}"; el("color").onchange({target: el("color")})`);
+        same("a legend of " + by, await q.evaluate("document.querySelectorAll('#legend .by').length > 1"), true);
+        same("colours of " + by, await q.evaluate(`new Set([...document.querySelectorAll(".panel .t rect")].map(e =>
+            getComputedStyle(e).fill)).size > 1`), true);
+    }
+    same("an SVG file", await q.evaluate(`new DOMParser().parseFromString(mapText(), "image/svg+xml")
+        .querySelectorAll("parsererror,.t").length > 5`), true);
+    const drawn = await q.evaluate(`new Promise(done => { const save0 = HTMLAnchorElement.prototype.click;
+        HTMLAnchorElement.prototype.click = function () { HTMLAnchorElement.prototype.click = save0;
+            done(this.download + " " + this.href.slice(0, 22)); };
+        el("save").value = "png"; el("save").onchange({target: el("save")}); })`);
+    same("a PNG file", drawn, "branch_int8.png data:image/png;base64,");
+    same("the page's own", [...p.console, ...q.console], []);
+}
+
+// 30,000 tensors: those of a whole map are an image, shapes come when it is zoomed.
+async function tens(b) {
+    const p = await b.page(url("tens"));
+    same("the page's own", p.console, []);
+    same("few elements", await p.evaluate("document.querySelectorAll('*').length < 4000"), true);
+    same("drawn", await p.evaluate("document.querySelectorAll('.panel image.small').length"), 1);
+    const ms = await p.evaluate("performance.getEntriesByType('navigation')[0].loadEventEnd");
+    same("it appears in less than 15 s on a busy machine", ms < 15000, true);
+}
+
 async function narrow(b) {
     for (const width of [360, 2200]) {
         const p = await b.page(url("branch"), {width, height: 800});
@@ -298,7 +356,8 @@ async function accessible(b) {
     await reached(p);
     await links(b, p);
     await keys(b);
-    for (const part of [beforeAndAfter, overlaps, memories, many, graph, threads, narrow, ...axe ? [accessible] : []])
+    for (const part of [beforeAndAfter, overlaps, memories, many, tens, looks, whatIf, graph, threads, narrow,
+        ...axe ? [accessible] : []])
         await part(b);
     same("console", p.console, []);
     same("fetched", p.requests.filter(u => !/^(file|data):/.test(u)), []);

@@ -91,7 +91,7 @@ function drawBefore() {
             continue;
         const x = px(p, r.first), w = px(p, r.last + 1) - x, k = h * r.bytes / top, y = h - h * r.at / top - k;
         if (far && (w < LEAST || k < LEAST)) {
-            small.push([x, y, w, k, TINT[n % 3]]);
+            small.push([x, y, w, k, TINTS[+dark][n % 3]]);
             continue;
         }
         const g = make(box, "g", {class: "t act" + ["", " b", " c"][n % 3] + (moved.has(name) ? " moved" : "")});

@@ -13,33 +13,57 @@ function turnOf(svg) {
 const panels = [...pic.querySelectorAll("svg.panel")].map((svg, k) => ({
     svg, mem: +svg.id.slice(1), x: LEFT, y: 0, w: 0, h: 0, lo: 0, hi: D.top[k], turn: turnOf(svg),
 }));
-const group = D.name.map((_, i) => el("t" + i));
+const group = D.name.map((_, i) => el("t" + i)); // the shape of a row, once there is one
+const found = []; // by row: the search has found it
 const px = (p, t) => (t - view.t0) / (view.t1 - view.t0) * p.w;
-const py = (p, b) => p.h * (1 - (b - p.lo) / (p.hi - p.lo));
-let width = 0; // of the picture
+const py = (p, b) => p.h * (1 - (up(p, b) - up(p, p.lo)) / (up(p, p.hi) - up(p, p.lo)));
+let width = 0, dark = false; // of the picture; as it is drawn
 
-const COLOR = {in: [47, 174, 138], out: [240, 168, 48], state: [213, 143, 181], scratch: [240, 228, 66]};
-const TINT = [[140, 196, 230], [106, 174, 216], [176, 216, 239]];
-const colorOf = i => COLOR[D.kind[i]] || TINT[i % 3];
+// Colours as in page.css, for the image of small shapes; light and dark.
+const isDark = () => (document.documentElement.dataset.theme
+    || (matchMedia("(prefers-color-scheme:dark)").matches ? "dark" : "light")) === "dark";
+const COLORS = [{in: [47, 174, 138], out: [240, 168, 48], state: [213, 143, 181], scratch: [240, 228, 66]},
+    {in: [29, 107, 85], out: [138, 90, 16], state: [122, 69, 98], scratch: [107, 99, 20]}];
+const TINTS = [[[140, 196, 230], [106, 174, 216], [176, 216, 239]], [[45, 95, 128], [36, 79, 110], [58, 111, 146]]];
+const colorOf = i => paint ? paint(i) : COLORS[+dark][D.kind[i]] || TINTS[+dark][i % 3];
+
+const hasShape = i => D.item[i] >= 0 && (D.root[D.item[i]] === i ? D.size[D.item[i]] : D.bytes[i]) > 0;
+
+// The shape of a row; those too small to be seen come into being here. As put_tensor in svg.c.
+function shapeOf(i) {
+    if (group[i])
+        return group[i];
+    const root = D.root[D.item[i]] === i, tint = root && D.kind[i] === "act" ? ["", " b", " c"][i % 3] : "";
+    const g = group[i] = make(panels[0].svg, "g", {id: "t" + i, class: "t " + D.kind[i] + tint
+        + (root ? D.role[i] ? " " + D.role[i] : "" : " alias") + (found[i] ? " hit" : "")});
+    pieces(i).forEach(() => make(g, "rect"));
+    g.remove(); // draw() puts it into its panel
+    return g;
+}
 
 // The highest address that a panel shows: its memory's, or more, so that all have one scale.
 function topOf(k) {
     const used = D.used[state.plan];
     const own = Math.max(D.top[k], (used[panels[k].mem] + 1) * 33 / 32);
-    const least = Math.max(...panels.map((p, n) => Math.max(D.top[n], (used[p.mem] + 1) * 33 / 32)));
-    return panels.length > 1 ? Math.max(own, least * 20 / tallest()) : own;
+    const sum = panels.reduce((n, p, i) => n + Math.max(D.top[i], (used[p.mem] + 1) * 33 / 32), 0);
+    return panels.length > 1 ? Math.max(own, sum * 20 / tallest()) : own;
 }
 
-const tallest = () => clamp(innerHeight - 380, 260, 900);
+
+// All panels together: as much as fits into the window below the curve, with the axis.
+function tallest() {
+    const AXIS = 125, TITLE = 26, top = el("alive").getBoundingClientRect().top + scrollY + CURVE + 8;
+    return clamp(innerHeight - top - AXIS - TITLE * (panels.length - 1), 260, 900);
+}
 
 // Sizes of the panels by the width of the page.
 function layout() {
     width = Math.max(300, el("plot").clientWidth);
-    const tops = panels.map((_, k) => topOf(k)), most = Math.max(...tops);
+    const tops = panels.map((_, k) => topOf(k)), all = tops.reduce((a, b) => a + b, 0);
     let y = 8;
     panels.forEach((p, k) => {
         y += panels.length > 1 ? 18 : 0;
-        Object.assign(p, {y, w: width - LEFT - RIGHT, h: Math.max(20, tallest() * tops[k] / most)});
+        Object.assign(p, {y, w: width - LEFT - RIGHT, h: Math.max(20, tallest() * tops[k] / all)});
         p.hi = p.hi > tops[k] ? tops[k] : p.hi;
         for (const e of [p.svg, el("y" + p.mem).firstElementChild])
             for (const key of ["x", "y", "width", "height"])
@@ -78,7 +102,7 @@ function label(g, i, x, y, w, h) {
 
 function drawTensor(p, i) {
     const k0 = D.item[i], stop = D.root[k0] === i ? D.label_end[k0] : D.steps;
-    const list = pieces(i), kept = group[i].classList.contains("hit") || i === state.tensor;
+    const list = pieces(i), kept = found[i] || i === state.tensor;
     let best = null, seen = false;
     const boxes = list.map(q => {
         const x = px(p, q[0]), w = px(p, q[1]) - x, y = py(p, q[3]), h = py(p, q[2]) - y;
@@ -86,10 +110,17 @@ function drawTensor(p, i) {
         seen = seen || (on && (!far || kept || (w >= LEAST && h >= LEAST)));
         return [x, h < 1 ? y + h - 1 : y, w, Math.max(h, 1)];
     });
-    group[i].style.display = seen ? "" : "none";
-    if (!seen)
+    if (!seen) {
+        if (group[i])
+            group[i].style.display = "none";
         return false;
-    const rects = group[i].querySelectorAll("rect");
+    }
+    const g = shapeOf(i), rects = g.children;
+    g.style.display = "";
+    if (paint)
+        g.style.setProperty("--paint", "rgb(" + paint(i) + ")");
+    if (g.parentNode !== p.svg)
+        p.svg.insertBefore(g, p.svg.querySelector(".over"));
     boxes.forEach(([x, y, w, h], k) => {
         const r = rects[k];
         r.setAttribute("x", x);
@@ -206,6 +237,10 @@ function drawFront(p) {
 
 function drawY(p) {
     const g = el("y" + p.mem);
+    if (logs) {
+        drawEdges(p, g);
+        return;
+    }
     let unit = 1;
     while ((p.hi - p.lo) / unit > Math.max(1, p.h / 40))
         unit *= 2;
@@ -248,14 +283,13 @@ function drawX() {
 
 function draw() {
     const drawn = new Set();
+    dark = isDark();
     layout();
     panels.forEach(p => p.svg.querySelector(".labels").replaceChildren());
-    group.forEach((g, i) => {
-        if (!g)
+    D.name.forEach((_, i) => {
+        if (!hasShape(i))
             return;
         const p = panels.find(q => q.mem === memOf(D.item[i])) || panels[0];
-        if (g.parentNode !== p.svg)
-            p.svg.insertBefore(g, p.svg.querySelector(".over"));
         if (drawTensor(p, i) && D.root[D.item[i]] === i)
             drawn.add(D.item[i]);
     });
@@ -297,7 +331,7 @@ function zoom(f, x, y, axes) {
     }
     if (axes & 2) {
         const span = clamp((p.hi - p.lo) * f, Math.min(16, top), top);
-        const b = p.hi - (y - p.y) / p.h * (p.hi - p.lo);
+        const b = bytesAt(p, y);
         p.hi = clamp(b + (y - p.y) / p.h * span, span, top);
         p.lo = p.hi - span;
     }

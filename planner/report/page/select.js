@@ -75,7 +75,7 @@ function showTensor() {
     const out = el("tensor-view"), i = state.tensor;
     out.replaceChildren();
     pic.classList.toggle("picking", i >= 0);
-    group.forEach(g => g && g.classList.remove("sel", "near"));
+    pic.querySelectorAll(".sel,.near").forEach(g => g.classList.remove("sel", "near"));
     if (i < 0) {
         make(out, "p", {class: "keys"}, "Click a tensor for its producer and consumers.");
         return;
@@ -85,8 +85,8 @@ function showTensor() {
         if (group[j] && ((from >= 0 && D.readers[j].includes(from))
             || (D.producer[j] >= 0 && D.readers[i].includes(D.producer[j]))))
             group[j].classList.add("near");
-    if (group[i])
-        group[i].classList.add("sel");
+    if (hasShape(i))
+        shapeOf(i).classList.add("sel");
     named(make(out, "h2"), D.name[i]);
     const list = make(out, "dl");
     const row = (k, v) => {
@@ -144,27 +144,34 @@ function pickPlan(k) {
     radioOf[k].checked = true;
     pic.classList.add("slide");
     setTimeout(() => pic.classList.remove("slide"), 500);
-    for (let i = 0; i < N; i++)
+    tables.tensors.rows.forEach((row, i) => {
         if (D.item[i] >= 0)
-            rowOf[i].querySelector(".at").textContent = range(i);
+            row.querySelector(".at").textContent = range(i);
+    });
     showFigures();
     fit();
     showStep();
     showTensor();
 }
 
+// Planners of equal size share a line; the first line has this plan.
 function showPlanners() {
-    const set = make(el("planners"), "fieldset");
+    const set = make(el("planners"), "fieldset"), lines = new Map();
     make(set, "legend", {}, several ? "Planners, all memories" : "Planners");
-    D.planners.map((_, k) => k).sort((a, b) => a && b ? D.arena[a] - D.arena[b] || a - b : a - b).forEach(k => {
-        const line = make(set, "label", {class: "planner"});
-        const radio = make(line, "input", {type: "radio", name: "planner", value: k});
+    D.planners.map((_, k) => k).sort((a, b) => D.arena[a] === D.arena[0] ? D.arena[b] === D.arena[0] ? a - b : -1
+        : D.arena[b] === D.arena[0] ? 1 : D.arena[a] - D.arena[b] || a - b).forEach(k => {
+        if (!lines.has(D.arena[k])) {
+            const line = make(set, "div", {class: "planner"});
+            lines.set(D.arena[k], make(line, "span", {class: "names"}));
+            make(line, "span", {class: "n", "data-bytes": D.arena[k]}, comma(D.arena[k]) + " B");
+            make(line, "span", {class: "n"}, lines.size > 1 ? percent(D.arena[k], D.arena[0]) : "");
+        }
+        const label = make(lines.get(D.arena[k]), "label");
+        const radio = make(label, "input", {type: "radio", name: "planner", value: k});
+        label.append(D.planners[k] + (k ? "" : ", this plan"));
         radio.checked = !k;
         radioOf[k] = radio;
         radio.onchange = () => pickPlan(k);
-        make(line, "span", {}, D.planners[k] + (k ? "" : ", this plan"));
-        make(line, "span", {class: "n", "data-bytes": D.arena[k]}, comma(D.arena[k]) + " B");
-        make(line, "span", {class: "n"}, k ? percent(D.arena[k], D.arena[0]) : "");
     });
 }
 
@@ -174,11 +181,28 @@ function showLower() {
     make(el("lower"), "h2", {}, "To go lower");
     const body = make(make(el("lower"), "table"), "tbody");
     for (const x of D.lower) {
-        const tr = make(body, "tr");
-        make(make(tr, "td"), "code", {}, x.option);
+        const tr = make(body, "tr"), option = make(tr, "td");
+        make(option, "code", {}, x.option);
+        make(option, "div", {class: "keys"}, x.what);
         make(tr, "td", {class: "n"}, x.bytes < 0 ? "" : comma(x.bytes) + " B");
         make(tr, "td", {class: "n"}, x.bytes < 0 ? "" : percent(x.bytes, D.arena[0]));
-        make(tr, "td", {}, x.what);
+    }
+}
+
+// The tensors with the most bytes in memory, without those that are bytes of others.
+function showLargest() {
+    const MOST = 12, own = D.root.filter((i, k) => D.size[k] > 0), total = D.arena[0] || 1;
+    own.sort((a, b) => D.size[D.item[b]] - D.size[D.item[a]] || a - b);
+    if (own.length < 2)
+        return;
+    make(el("largest"), "h2", {}, "Largest tensors");
+    const body = make(make(el("largest"), "table"), "tbody");
+    for (const i of own.slice(0, MOST)) {
+        const tr = make(body, "tr", {"data-t": i});
+        link(make(tr, "td"), D.short[i], () => pickTensor(i)).title = D.name[i];
+        make(tr, "td", {class: "n"}, comma(D.size[D.item[i]]) + " B");
+        make(tr, "td", {class: "n"}, (100 * D.size[D.item[i]] / total).toFixed(0) + " %");
+        make(tr, "td", {class: "n"}, D.first[i] + "-" + D.last[i]);
     }
 }
 
@@ -232,6 +256,7 @@ function search() {
     for (let i = 0; i < N; i++) {
         const hit = q !== "" && (D.name[i] + " " + D.type[i]).toLowerCase().includes(q);
         n += hit;
+        found[i] = hit;
         if (group[i])
             group[i].classList.toggle("hit", hit);
         tables.tensors.hidden[i] = q !== "" && !hit;
@@ -245,7 +270,7 @@ function search() {
 }
 
 function nextHit() {
-    const hits = group.map((g, i) => g && g.classList.contains("hit") ? i : -1).filter(i => i >= 0);
+    const hits = found.map((hit, i) => hit && hasShape(i) ? i : -1).filter(i => i >= 0);
     if (hits.length)
         pickTensor(hits[(hits.indexOf(state.tensor) + 1) % hits.length]);
 }

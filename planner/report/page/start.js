@@ -11,7 +11,7 @@ function rowOfEvent(e) {
         return +g.id.slice(1);
     const q = spot(e), p = panelAt(q);
     return !p ? -1 : rowAt(p.mem, Math.floor(view.t0 + (q.x - p.x) / p.w * (view.t1 - view.t0)),
-        p.lo + (1 - (q.y - p.y) / p.h) * (p.hi - p.lo));
+        bytesAt(p, q.y));
 }
 
 let drag = null;
@@ -65,7 +65,7 @@ pic.addEventListener("wheel", e => {
 
 // Up and down walk through the tensors alive in the step, by address.
 function walk(by) {
-    const set = live(Math.max(state.step, 0)).filter(i => group[i]).sort((a, b) => at(a) - at(b) || a - b);
+    const set = live(Math.max(state.step, 0)).filter(hasShape).sort((a, b) => at(a) - at(b) || a - b);
     const k = set.indexOf(state.tensor);
     if (set.length)
         pickTensor(set[k < 0 ? 0 : clamp(k + by, 0, set.length - 1)]);
@@ -117,8 +117,8 @@ el("show-graph").onclick = () => showView(true);
 el("show-map").parentNode.hidden = !D.step_op.length;
 el("theme").onclick = () => {
     const root = document.documentElement;
-    const now = root.dataset.theme || (matchMedia("(prefers-color-scheme:dark)").matches ? "dark" : "light");
-    root.dataset.theme = now === "dark" ? "light" : "dark";
+    root.dataset.theme = isDark() ? "light" : "dark";
+    setColors(el("color").value);
 };
 el("rows").addEventListener("click", e => {
     const b = e.target.closest("button");
@@ -146,8 +146,8 @@ function watch() {
 pic.setAttribute("tabindex", "0");
 pic.setAttribute("role", "group");
 pic.setAttribute("aria-describedby", "keys");
-for (const title of pic.querySelectorAll(".t > title"))
-    title.remove(); // the card says it
+for (const e of pic.querySelectorAll(".t > title,.dots"))
+    e.remove(); // the card says it, the map draws them
 document.body.classList.add("ready");
 addEventListener("resize", draw);
 addEventListener("hashchange", followLink);
@@ -155,11 +155,14 @@ showFigures();
 showLegend();
 showPlanners();
 showLower();
+showLargest();
+showLook();
+showWhatIf();
 showCompare();
 fill(tables.tensors);
 if (tables.steps)
     fill(tables.steps);
-fit();
+panels.forEach((p, k) => { p.hi = topOf(k); });
 followLink();
 watch();
 pic.classList.add("unused"); // no frame before the first key

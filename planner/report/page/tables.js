@@ -1,14 +1,25 @@
-// tables.js - the two long tables: a click on a column's name sorts by it, a second one the other way round. The rows
-// are those that the page came with; of many, the first are shown, and a button shows the others.
-const SOME = 200; // rows
-const rowOf = D.name.map((_, i) => el("r" + i));
+// tables.js - the two long tables: a click on a column's name sorts by it, a second one the other way round. The page
+// comes with the first rows, and with lines of text that become rows when they are needed; a button shows all.
+const SOME = 200; // rows, as AC_PAGE_ROWS
 
 function sortable(id, keys) {
     const table = el(id);
     if (!table)
         return null;
-    const body = table.tBodies[0], rows = [...body.rows];
-    const t = {table, body, rows, keys, hidden: [], order: rows.map((_, i) => i), by: -1, down: false, all: false};
+    const body = table.tBodies[0], rows = [...body.rows], more = el("more-" + body.id);
+    const text = more ? more.textContent.slice(1).split(/\n(?=<tr )/) : [];
+    const t = {table, body, rows, keys, hidden: [], order: [...rows, ...text].map((_, i) => i), by: -1, down: false,
+        all: false};
+    t.row = i => {
+        if (!rows[i]) {
+            const made = document.createElement("tbody");
+            made.innerHTML = text[i - SOME];
+            rows[i] = made.rows[0];
+            if (t.changed)
+                t.changed(i);
+        }
+        return rows[i];
+    };
     [...table.tHead.rows[0].cells].forEach((th, k) => {
         const text = th.textContent;
         th.replaceChildren();
@@ -16,8 +27,8 @@ function sortable(id, keys) {
         b.onclick = () => {
             t.down = t.by === k ? !t.down : th.classList.contains("n") && k > 0; // the largest first
             t.by = k;
-            const value = t.rows.map((row, i) => keys[k] ? keys[k](i)
-                : +row.cells[k].textContent.replace(/,/g, ""));
+            const value = t.order.map((_, i) => keys[k] ? keys[k](i)
+                : +t.row(i).cells[k].textContent.replace(/,/g, ""));
             t.order.sort((x, y) => {
                 const a = value[x], c = value[y];
                 const less = typeof a === "number" ? a - c : a < c ? -1 : a > c ? 1 : 0;
@@ -39,7 +50,7 @@ function sortable(id, keys) {
 
 function fill(t) {
     const shown = t.order.filter(i => !t.hidden[i]);
-    t.body.replaceChildren(...(t.all ? shown : shown.slice(0, SOME)).map(i => t.rows[i]));
+    t.body.replaceChildren(...(t.all ? shown : shown.slice(0, SOME)).map(t.row));
     t.more.hidden = t.all || shown.length <= SOME;
     t.more.textContent = "Show all " + comma(shown.length);
 }
@@ -50,4 +61,8 @@ const tables = {
         i => D.readers[i].length, i => D.alias[i] || ""]),
     steps: sortable("steps", [s => s, s => D.step_op[s], s => D.step_short[s], null, s => D.step_macs[s],
         s => D.step_weights[s], s => D.step_traffic[s]]),
+};
+tables.tensors.changed = i => { // its address is that of the plan that the page came with
+    if (state.plan && D.item[i] >= 0)
+        tables.tensors.rows[i].querySelector(".at").textContent = range(i);
 };

@@ -17,5 +17,12 @@ find_chromium || exit 0
 awk 'BEGIN { print "id,lower,upper,size"; print "large,0,5000,500000"; print "late,5000,10000,800000"
     for (i = 0; i < 9998; i++) print "t" i "," i "," i + 1 + i % 2 "," 1000 + 37 * i % 9000 }' >many.csv
 "$arenac" plan -q many.csv --planner greedy --emit html -o many.html
+# one giant tensor beside small ones; 30,000 tensors
+printf 'id,lower,upper,size\ngiant,0,4,50000000\nsmall,0,4,300\nother,1,3,900\nlast,2,4,64\n' >giant.csv
+"$arenac" plan -q giant.csv --emit html -o giant.html
+awk 'BEGIN { print "id,lower,upper,size"
+    for (i = 0; i < 30000; i++)
+        print "t" i "," int(i / 2) "," int(i / 2) + 1 + i * 7 % 40 "," 64 * (1 + i * 31 % 97) }' >tens.csv
+"$arenac" plan -q tens.csv --planner greedy --emit html -o tens.html
 find_axe
 node "$src/tests/web/plan_page.js" "$chromium" "$tmp" ${axe:+"$axe"}

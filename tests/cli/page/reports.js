@@ -53,7 +53,7 @@ try {
         const name = byId("figures").querySelector("small").textContent;
         const said = +byId("figures").querySelector("dd").firstChild.textContent.replace(/\D/g, "");
         same("arena of " + name, said, k ? bytes[name] : J.plan.arena_bytes);
-        same("and in the list", +radio.parentNode.querySelector("[data-bytes]").dataset.bytes, said);
+        same("and in the list", +radio.closest(".planner").querySelector("[data-bytes]").dataset.bytes, said);
     }
     radios[0].click();
     tensors.forEach((t, i) => {
