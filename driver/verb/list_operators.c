@@ -147,35 +147,6 @@ static bool put_names(ac_op_list *l, int32_t format, ac_op op, const char *befor
 
 /* ------------------------------------------------------------------ names */
 
-/* Is `name` that of op here or in some format? */
-static bool means(const ac_op_list *l, ac_op op, const char *name)
-{
-    ac_operator o;
-    if (!strcmp(ac_ops[op].text, name))
-        return true;
-    for (int32_t f = 0; f < l->n_formats; f++)
-        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
-            if (!o.reason && o.op == op && !strcmp(o.name, name))
-                return true;
-    return false;
-}
-
-bool ac_op_wanted(const ac_op_list *l, ac_op op)
-{
-    for (int32_t k = 0; k < l->n_names; k++)
-        if (means(l, op, l->name[k]))
-            return true;
-    return !l->n_names;
-}
-
-bool ac_op_row_wanted(const ac_op_list *l, const ac_operator *row)
-{
-    for (int32_t k = 0; k < l->n_names; k++)
-        if (!strcmp(row->name, l->name[k]))
-            return true;
-    return row->op ? ac_op_wanted(l, row->op) : !l->n_names;
-}
-
 static bool known(const ac_op_list *l, const char *name)
 {
     ac_operator o;
@@ -187,11 +158,6 @@ static bool known(const ac_op_list *l, const char *name)
             if (!strcmp(o.name, name))
                 return true;
     return false;
-}
-
-bool ac_op_tried(const ac_op_list *l, int32_t format)
-{
-    return !strcmp(l->format[format], "onnx");
 }
 
 /* ------------------------------------------------------------------ text */
@@ -388,7 +354,7 @@ static void print_named(ac_op_list *l)
 {
     for (int32_t k = 0; k < l->n_names; k++) {
         for (int op = 1; op < AC_OP_COUNT; op++)
-            if (means(l, (ac_op)op, l->name[k]))
+            if (ac_op_means(l, (ac_op)op, l->name[k]))
                 put_row(l, (ac_op)op);
         print_other(l, l->name[k]);
     }
