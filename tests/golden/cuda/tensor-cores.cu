@@ -6,10 +6,8 @@
 #if defined(ARN_CUDA_EMU)
 #include "arn_cuda_emu.h"
 #else
-/* Registers are not spilled to make room for more blocks on a multiprocessor, but a thread that has 200 takes no
- * more if another block fits then. */
-#define ARN_BOUNDS(threads) \
-    __launch_bounds__(threads, 65536 / (threads * 200) > 1 ? 65536 / (threads * 200) : 1)
+/* Registers are not spilled to make room for more blocks on a multiprocessor; two have room for 200 a thread. */
+#define ARN_BOUNDS(threads) __launch_bounds__(threads, threads <= 163 ? 2 : 1)
 #define ARN_KERNEL(threads) extern "C" __global__ void ARN_BOUNDS(threads)
 #define ARN_DEVICE static __device__ __forceinline__ __attribute__((unused))
 #define ARN_ALIGNED(bytes) __align__(bytes)
