@@ -75,7 +75,9 @@ static int64_t time_of(const ac_gpu_machine *m, const ac_gpu_shape *s, const ac_
     const int64_t busy = ac_gpu_most(ac_gpu_most(deep * step, 2 * CYCLE * warps * loads),
                                      ac_gpu_most(alone, bytes * CYCLE * CYCLE / into));
     const int64_t few = blocks < FEW ? 2 : 1; /* most of a GPU would be idle */
-    return few * waves * (p->per * busy + once_of(p, passes) * ac_gpu_most(deep, 2) / 2 + gates_of(s, p, into));
+    const int64_t uneven = p->steps > ac_gpu_over(s->depth, p->bk) ? p->per * busy / 16 : 0; /* it has to be worth it */
+    return few * waves *
+           (p->per * busy + uneven + once_of(p, passes) * ac_gpu_most(deep, 2) / 2 + gates_of(s, p, into));
 }
 
 /* Completes a candidate; false: it does not fit. */
@@ -93,11 +95,12 @@ static bool complete(const ac_target *t, const ac_gpu_shape *s, ac_gpu_plan *p)
                       ac_gpu_over(s->n, p->bn) * p->bn <= ac_gpu_over(s->n, 32) * 32; /* few weights that are padding */
     if (!sizes || !deep || (s->in_order && p->wk * p->split > 1) || p->items % p->split)
         return false;
-    p->per = ac_gpu_over(ac_gpu_over(s->depth, p->bk), p->split);
-    p->steps = p->per * p->split; /* without steps of zeros */
+    const int64_t steps = ac_gpu_over(s->depth, p->bk);
+    p->per = ac_gpu_over(steps, p->split);
+    p->steps = p->per * p->split;
     p->stages = (int32_t)ac_gpu_least(3, p->per + 1);
     return shared_bytes(p, s->piece) <= (s->held ? t->shared_bytes : GPU_SHARED) &&
-           p->steps == ac_gpu_over(s->depth, p->bk);
+           (p->steps - steps) * 8 <= (s->taps ? steps : 0) && p->steps - steps < p->per;
 }
 
 ac_gpu_plan ac_gpu_plan_product(const ac_target *t, const ac_gpu_shape *s)

@@ -25,6 +25,7 @@ typedef struct ac_gpu_shape {
     int32_t piece;
     bool in_order;
     bool held;             /* rows of x are normalised by the block (norm.h) */
+    bool taps;             /* the depth is several taps: the last blocks of a split may have steps of zeros */
     int64_t hidden, parts; /* blocks compute gates of x from so many sums, through so many values; 0: they do not */
 } ac_gpu_shape;
 

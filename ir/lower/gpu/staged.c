@@ -438,6 +438,7 @@ int ac_gpu_staged_product(ac_gpu_gemm *g)
                                 .piece = s.piece,
                                 .in_order = g->L->exact,
                                 .held = g->norm != NULL,
+                                .taps = !s.is_line,
                                 .hidden = g->e ? g->e->hidden : 0,
                                 .parts = g->e ? g->e->pixels : 0};
     s.p = ac_gpu_plan_product(g->L->target, &shape);

@@ -58,8 +58,9 @@ static piece_at piece_of(const ac_gpu_staged *s, ac_x t, ac_x step)
     if (s->is_line)
         return at;
     const ac_slide *y = &g->win->y, *x = &g->win->x;
-    const bool one = g->run % s->p.bk == 0 && !beyond; /* a step is inside a tap: the same one for all threads */
-    const ac_x of = one ? k0 : k, tap = ac_lb_div(b, of, ac_lb_i32(b, g->run));
+    const bool one = g->run % s->p.bk == 0; /* a step is inside a tap: the same one for all threads */
+    const ac_x near = beyond ? ac_lb_min(b, k0, ac_lb_i32(b, g->depth - s->p.bk)) : k0, of = one ? near : k,
+               tap = ac_lb_div(b, of, ac_lb_i32(b, g->run));
     const ac_x ic = ac_lb_mod(b, of, ac_lb_i32(b, g->run));
     at.ky = ac_lb_mul(b, ac_lb_div(b, tap, ac_lb_i32(b, x->taps)), ac_lb_i32(b, y->dil));
     at.kx = ac_lb_mul(b, ac_lb_mod(b, tap, ac_lb_i32(b, x->taps)), ac_lb_i32(b, x->dil));
