@@ -39,8 +39,9 @@ typedef struct ac_call {
     int32_t fn;              /* index in ac_module.fn: equal functions are shared */
     const ac_bound_arg *arg; /* one for each parameter of the function */
     int32_t n_arg;
-    int32_t steps;               /* of the plan, if it is more than one (codegen/join/merge_steps.h); else 0 */
-    const int32_t *const *param; /* of these steps, by step and argument: the parameter of the function */
+    int32_t steps; /* of the plan, if it is more than one (codegen/join/merge_steps.h); else 0 */
+    /* Of these steps, by step and argument: the parameter of the function, or the local buffer that has it instead */
+    const int32_t *const *param;
 } ac_call;
 
 /* A graph input or output, or a state tensor */

@@ -2,10 +2,12 @@
  *
  * Each step is proven by itself. Blocks wait for each other after a cluster loop, and only there. So if two parameters
  * share bytes, one of them is written, and no step has both, the parameter of the earlier step must be used in earlier
- * cluster loops. The joined function must have all stores of the steps. */
+ * cluster loops. The joined function must have all stores of the steps. A tensor that blocks keep in shared memory is
+ * a local buffer of the joined function: every block must have it in time (kept.h). */
 #include "prove/phases.h"
 
 #include "prove/facts/arguments.h"
+#include "prove/kept.h"
 
 /* By parameter of the joined function: the steps that have it, and the cluster loops and stores that use it. */
 typedef struct use {
@@ -71,6 +73,24 @@ static void claim(ac_ctx *cx, ac_verdict *v, int32_t step, bool good, ac_claim k
         ac_verdict_doubt(cx, v, (ac_doubt){.step = step, .claim = kind, .wrong = true, .reason = reason});
 }
 
+/* Tensors of step s that blocks keep. */
+static void claim_kept(ac_ctx *cx, const ac_module *m, int32_t s, const ac_call *c, const int32_t *param,
+                       const ac_loop_fn *fn, ac_verdict *v)
+{
+    const ac_loop_fn *step = m->fn[m->call[s].fn];
+    for (int32_t a = 0; a < m->call[s].n_arg; a++) {
+        const int32_t b = param[a];
+        if (b < c->n_arg || step->buf.item[a].role != AC_BUF_OUT)
+            continue;
+        const bool good = b < fn->buf.n && stores_of(fn, b) >= stores_of(step, a) &&
+                          fn->buf.item[b].where == AC_WHERE_SPREAD &&
+                          fn->buf.item[b].dtype == step->buf.item[a].dtype &&
+                          ac_p_kept_in_time(cx->region, fn, b, step->buf.item[a].count);
+        claim(cx, v, s, good, AC_CLAIM_ORDER,
+              ac_strf(cx->region, "a block may load '%s' before it has all of it", fn->buf.item[b].name));
+    }
+}
+
 static void claim_call(ac_ctx *cx, const ac_module *m, const ac_module *joined, int32_t call, int32_t begin,
                        ac_verdict *v)
 {
@@ -89,6 +109,8 @@ static void claim_call(ac_ctx *cx, const ac_module *m, const ac_module *joined, 
                 }
     }
     find_loops(fn, c->n_arg, u);
+    for (int32_t s = begin; s < begin + c->steps; s++)
+        claim_kept(cx, m, s, c, c->param[s - begin], fn, v);
     for (int32_t a = 0; a < c->n_arg; a++) {
         const bool written = ac_p_arg_written(joined, call, a);
         bool good = u[a].last_step >= 0;

@@ -101,17 +101,22 @@ static inline float __uint_as_float(uint32_t bits)
     memcpy(&x, &bits, sizeof x);
     return x;
 }
-static inline void arn_send_f32(float *to, int rank, float v)
+static inline void arn_send_f32(void *to, int rank, float v)
 {
     arn_emu_send(to, rank, &v, sizeof v);
 }
-static inline void arn_send_i32(int32_t *to, int rank, int32_t v)
+static inline void arn_send_i32(void *to, int rank, int32_t v)
 {
     arn_emu_send(to, rank, &v, sizeof v);
 }
-static inline void arn_send_f32x4(float *to, int rank, float a, float b, float c, float d)
+static inline void arn_send_f32x4(void *to, int rank, float a, float b, float c, float d)
 {
     const float v[4] = {a, b, c, d};
+    arn_emu_send(to, rank, v, sizeof v);
+}
+static inline void arn_send_i32x4(void *to, int rank, int32_t a, int32_t b, int32_t c, int32_t d)
+{
+    const int32_t v[4] = {a, b, c, d};
     arn_emu_send(to, rank, v, sizeof v);
 }
 #define __fsqrt_rn sqrtf

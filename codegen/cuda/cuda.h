@@ -39,6 +39,10 @@ ac_x ac_cuda_lane(const ac_loop_fn *fn, ac_x x, int32_t *lane);
 ac_cexpr ac_cuda_join(ac_cfn *f, ac_x x, const char *type);
 const char *ac_cuda_lane_text(ac_cfn *f, ac_x x, int32_t l); /* lane l of a block */
 const char *ac_cuda_late(ac_cfn *f, ac_x x);
+/* lanes_text.c: opens such a loop, false: it is another one. The rounds of a loop that is to be unrolled, which has two
+ * braces at its end; else 0. */
+bool ac_cuda_open_lanes(ac_cfn *f, ac_x x);
+int64_t ac_cuda_rounds(const ac_cfn *f, ac_x x);
 ac_x ac_cuda_end_of(const ac_loop_fn *fn, ac_x x); /* the END of the FOR or IF at x */
 /* True if a late store copies the value of this load: it is read until that has arrived. */
 bool ac_cuda_is_copied(const ac_loop_fn *fn, ac_x load);

@@ -267,7 +267,11 @@ static const char *send(ac_cfn *f, ac_x x)
     ac_region *r = f->file->region;
     ac_spread_place p;
     ac_spread_place_of(f->fn, i->aux, i->a, &p);
-    const char *at = number(f, p.at, p.at_k), *rank = number(f, p.rank, p.rank_k), *type = ac_dtype_name(b->dtype);
+    const bool bytes = b->dtype == AC_I8 || b->dtype == AC_U8;
+    const char *at = number(f, p.at, p.at_k), *rank = number(f, p.rank, p.rank_k),
+               *type = bytes ? "i32" : ac_dtype_name(b->dtype);
+    if (bytes && v->lanes == 4)
+        return ac_strf(r, "arn_send_i32(%s + (%s), %s, %s);", f->buf[i->aux], at, rank, f->val[i->b].e.text);
     if (v->lanes == 1)
         return ac_strf(r, "arn_send_%s(%s + (%s), %s, %s);", type, f->buf[i->aux], at, rank,
                        ac_c_exact(f->file, f->val[i->b].e, b->dtype).text);
@@ -402,26 +406,11 @@ static bool open_cluster(ac_cfn *f, ac_x x, const char *name)
     return true;
 }
 
-/* A loop that runs once or not at all: from a lane on, in steps that are longer than all. In this form compilers
- * do not unroll it. */
-static bool open_once(ac_cfn *f, ac_x x)
-{
-    const ac_ins *in = c_ins(f, x), *lo = c_ins(f, in->a), *hi = c_ins(f, in->b), *of = c_ins(f, lo->a);
-    const bool lane = lo->op == AC_L_MOD && of->op == AC_L_FOR && of->aux == AC_MARK_BLOCK;
-    if (in->aux != AC_MARK_SERIAL || !lane || hi->op != AC_L_CONST || in->k.i < hi->k.i)
-        return false;
-    const char *name = ac_c_name_take(&f->names, in->name ? in->name : "i"), *end = f->val[in->b].e.text;
-    ac_c_line(f, "for (int32_t %s = %s; %s < %s; %s = %s) {", name, f->val[in->a].e.text, name, end, name, end);
-    f->depth++;
-    f->val[x].e = ac_c_atom(name);
-    return true;
-}
-
 static bool open_loop(ac_cfn *f, ac_x x)
 {
     const ac_ins *in = c_ins(f, x);
     if (!is_thread(f, x))
-        return open_once(f, x);
+        return ac_cuda_open_lanes(f, x);
     const char *name = ac_c_name_take(&f->names, in->name ? in->name : "g"), *hi = f->val[in->b].e.text;
     if (in->aux != AC_MARK_BLOCK && f->sig->cluster)
         return open_cluster(f, x, name);
@@ -448,12 +437,15 @@ static void close_loop(ac_cfn *f, ac_x x)
         ac_c_line(f, "arn_mail_wait(%lldu);", (long long)mail_at(f, x));
     else if (c_ins(f, x)->aux == AC_MARK_CLUSTER && ac_cuda_waits(f->fn, x))
         ac_c_line(f, "arn_cluster_wait();");
-    if (c_ins(f, x)->aux != AC_MARK_BLOCK)
+    const bool rounds = ac_cuda_rounds(f, x);
+    if (c_ins(f, x)->aux != AC_MARK_BLOCK && !rounds)
         return;
-    if (c_ins(f, c_ins(f, x)->b)->k.i != f->sig->threads) {
+    if (rounds || c_ins(f, c_ins(f, x)->b)->k.i != f->sig->threads) {
         f->depth--;
         ac_c_line(f, "}");
     }
+    if (rounds)
+        return;
     if (f->sig->cluster && x == ac_cuda_cluster_begins(f->fn))
         ac_c_line(f, "arn_cluster_begin();");
     ac_cuda_end_phase(f, x, ac_cuda_waits(f->fn, x));

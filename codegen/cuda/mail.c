@@ -6,19 +6,14 @@
  * phase: stores come last, after a barrier of the block. So no block is more than one phase ahead of another, and two
  * counters, in turn, do. */
 #include "codegen/cuda/cuda.h"
-#include "ir/loop/builder.h"
+#include "ir/loop/access/visit.h"
 #include "ir/loop/gpu_loops.h"
-#include "ir/loop/ins_fields.h"
-
-#include <string.h>
 
 enum { MOST_RANKS = 8 };
 
+/* Bytes from block to block in one phase. */
 typedef struct counter {
-    const ac_loop_fn *fn;
-    int64_t *value; /* by instruction */
-    bool *known;
-    int64_t rank, thread;
+    ac_x cluster, phase, end;
     int64_t bytes[MOST_RANKS][MOST_RANKS]; /* from, to */
 } counter;
 
@@ -54,107 +49,41 @@ static bool reads(const ac_loop_fn *fn, ac_x x)
 
 /* ------------------------------------------------------------------ bytes */
 
-static void evaluate(counter *c, ac_x x)
+static bool is_counted(const ac_visit *r, ac_x x)
 {
-    const ac_ins *i = ins(c->fn, x);
-    const int32_t n = ac_lop_arity((ac_lop)i->op);
-    c->known[x] = i->op == AC_L_CONST && !ac_dtype_is_float((ac_dtype)i->dtype);
-    c->value[x] = c->known[x] ? i->k.i : 0;
-    if (!n || i->lanes != 1 || ac_dtype_is_float((ac_dtype)i->dtype) || i->op == AC_L_FOR)
-        return;
-    const ac_x b = n > 1 ? i->b : i->a, d = n > 2 ? i->c : i->a;
-    c->known[x] = c->known[i->a] && c->known[b] && c->known[d] &&
-                  ac_ins_integer(i, c->value[i->a], c->value[b], c->value[d], &c->value[x]);
+    const counter *c = r->with;
+    return x > c->phase && x < c->end && gives(r->fn, x);
 }
 
-static void set(counter *c, ac_x x, int64_t value)
+/* A store of a thread. False: it is not known where to. */
+static bool count_store(ac_visit *r, ac_x x)
 {
-    c->known[x] = true;
-    c->value[x] = value;
-}
-
-/* A store of the present thread. False: it is not known where to. */
-static bool count_store(counter *c, ac_x x)
-{
-    const ac_ins *i = ins(c->fn, x);
+    counter *c = r->with;
+    const ac_ins *i = ins(r->fn, x), *v = ins(r->fn, i->b);
     ac_spread_place p;
-    if (!ac_spread_place_of(c->fn, i->aux, i->a, &p) || (p.rank && !c->known[p.rank]))
+    if (!ac_spread_place_of(r->fn, i->aux, i->a, &p) || (p.rank && !r->known[p.rank]))
         return false;
-    const int64_t to = p.rank ? c->value[p.rank] : p.rank_k;
+    const int64_t to = p.rank ? r->value[p.rank] : p.rank_k;
     if (to < 0 || to >= MOST_RANKS)
         return false;
-    c->bytes[c->rank][to] += ac_dtype_size(c->fn->buf.item[i->aux].dtype, ins(c->fn, i->b)->lanes);
-    return true;
-}
-
-static bool run(counter *c, ac_x x, ac_x end);
-
-/* A loop or a branch at x, up to `end`. */
-static bool run_block(counter *c, ac_x x, ac_x end)
-{
-    const ac_ins *i = ins(c->fn, x);
-    if (!any_gives(c->fn, x, end))
-        return true;
-    ac_x other = x + 1; /* ELSE, or END */
-    for (int32_t depth = 0; other < end && (depth || ins(c->fn, other)->op != AC_L_ELSE); other++)
-        depth += ins(c->fn, other)->op == AC_L_FOR || ins(c->fn, other)->op == AC_L_IF
-                     ? 1
-                     : -(ins(c->fn, other)->op == AC_L_END);
-    if (i->op == AC_L_IF)
-        return c->known[i->a] && (c->value[i->a] ? run(c, x + 1, other) : other == end || run(c, other + 1, end));
-    if (!c->known[i->a] || !c->known[i->b] || i->k.i < 1)
-        return false;
-    for (int64_t v = c->value[i->a], last = c->value[i->b]; v < last; v += i->k.i) {
-        set(c, x, v);
-        if (!run(c, x + 1, end))
-            return false;
-    }
-    return true;
-}
-
-static bool run(counter *c, ac_x x, ac_x end)
-{
-    for (; x < end; x++) {
-        const ac_ins *i = ins(c->fn, x);
-        evaluate(c, x);
-        if (i->op == AC_L_FOR || i->op == AC_L_IF) {
-            const ac_x close = ac_cuda_end_of(c->fn, x);
-            if (!run_block(c, x, close))
-                return false;
-            x = close;
-        } else if (gives(c->fn, x) && !count_store(c, x)) {
-            return false;
-        }
-    }
+    c->bytes[r->value[c->cluster]][to] += ac_dtype_size((ac_dtype)v->dtype, v->lanes);
     return true;
 }
 
 /* Bytes that each block gets from the stores of block loop `phase` in the cluster loop: the same for each, and every
- * block gives some to every block. Else 0. */
+ * block gives some to every other block. Else 0. */
 static int64_t bytes_of(const ac_loop_fn *fn, ac_x cluster, ac_x phase, ac_region *tmp)
 {
-    const int64_t ranks = ac_gpu_trips(fn, cluster), threads = ac_gpu_trips(fn, phase);
-    const ac_x end = ac_cuda_end_of(fn, phase);
-    counter c = {.fn = fn, .value = AC_NEW_N(tmp, int64_t, fn->code.n), .known = AC_NEW_N(tmp, bool, fn->code.n)};
-    if (ranks > MOST_RANKS)
+    const int64_t ranks = ac_gpu_trips(fn, cluster);
+    counter c = {.cluster = cluster, .phase = phase, .end = ac_cuda_end_of(fn, phase)};
+    ac_visit r = {.fn = fn, .seeks = is_counted, .found = count_store, .with = &c, .inside = cluster};
+    if (ranks > MOST_RANKS || !ac_visit_all(tmp, &r))
         return 0;
-    for (c.rank = 0; c.rank < ranks; c.rank++) {
-        for (ac_x x = 1; x < phase; x++) {
-            evaluate(&c, x);
-            if (x == cluster)
-                set(&c, x, c.rank);
-        }
-        for (c.thread = 0; c.thread < threads; c.thread++) {
-            set(&c, phase, c.thread);
-            if (!run(&c, phase + 1, end))
-                return 0;
-        }
-    }
     int64_t first = 0;
     for (int64_t to = 0; to < ranks; to++) {
         int64_t sum = 0;
         for (int64_t from = 0; from < ranks; from++) {
-            if (!c.bytes[from][to])
+            if (from != to && !c.bytes[from][to])
                 return 0;
             sum += c.bytes[from][to];
         }
@@ -167,12 +96,15 @@ static int64_t bytes_of(const ac_loop_fn *fn, ac_x cluster, ac_x phase, ac_regio
 
 /* ------------------------------------------------------------------ order */
 
-/* Values that can be sent: one or four floats, an i32. */
+/* Values that can be sent: one or four floats, an i32, 4 or 16 bytes. */
 static bool can_send(const ac_loop_fn *fn, ac_x x)
 {
     const ac_ins *i = ins(fn, x), *v = ins(fn, i->b);
     const ac_dtype d = fn->buf.item[i->aux].dtype;
-    return (d == AC_F32 && v->lanes == 4 && i->flags & AC_F_ALIGNED) ||
+    const bool aligned = i->flags & AC_F_ALIGNED;
+    if (d == AC_I8 || d == AC_U8)
+        return aligned && v->op == AC_L_LOAD && (v->lanes == 4 || v->lanes == 16);
+    return (d == AC_F32 && v->lanes == 4 && aligned) ||
            ((d == AC_F32 || d == AC_I32) && v->lanes == 1 && ac_dtype_size((ac_dtype)v->dtype, 1) == 4);
 }
 

@@ -17,12 +17,22 @@ typedef struct part {
     int32_t kernels, level;
     ac_x early;    /* the block loop that loads constants into registers; 0: none */
     bool *lasting; /* by buffer: registers that loop stores to, which last from phase to phase */
+    const ac_gpu_flow *flow;
 } part;
+
+/* A tensor that blocks keep. */
+typedef struct kept {
+    ac_gives gives;
+    int32_t buf;
+    int32_t loop, last; /* cluster loops: that stores it, and the last one that loads it */
+} kept;
 
 typedef struct joiner {
     ac_lb b;
     int64_t threads;
     ac_x rank; /* in the open cluster loop; 0: none is open */
+    kept *kept;
+    int32_t n_kept;
 } joiner;
 
 static const ac_ins *ins(const ac_loop_fn *fn, ac_x x)
@@ -46,6 +56,11 @@ static bool is_pure(const ac_loop_fn *fn, ac_x x)
     if (i->op == AC_L_LOAD)
         return fn->buf.item[i->aux].role == AC_BUF_IN || fn->buf.item[i->aux].role == AC_BUF_CONST;
     return i->op == AC_L_NONE || ac_lop_pure((ac_lop)i->op);
+}
+
+static bool is_param(const ac_loop_fn *fn, int32_t buf)
+{
+    return fn->buf.item[buf].role != AC_BUF_LOCAL;
 }
 
 static bool has_grid(const ac_loop_fn *fn)
@@ -107,6 +122,10 @@ static void copy(joiner *j, part *p, ac_x x)
     const int32_t words = i.op == AC_L_MMA ? (int32_t)i.k.i : 0;
     ac_ins_move_values(&i, p->map);
     ac_ins_move_buffers(&i, p->buf);
+    if ((i.op == AC_L_LOAD || i.op == AC_L_STORE) && is_param(p->from, old.aux) && p->flow[old.aux].tensor >= 0) {
+        const ac_gpu_flow *f = &p->flow[old.aux];
+        i.a = ac_gives_at(&j->b, &j->kept[f->tensor].gives, j->rank, ac_lb_add(&j->b, i.a, ac_lb_i32(&j->b, f->at)));
+    }
     if (p->early) {
         const int64_t threads = ac_gpu_trips(p->from, p->early);
         if ((i.op == AC_L_LOAD || i.op == AC_L_STORE || i.op == AC_L_MMA) && p->lasting[old.aux])
@@ -285,6 +304,7 @@ static part part_of(joiner *j, ac_region *region, const ac_gpu_phase *phase)
               .map = AC_NEW_N(region, ac_x, fn->code.n + 1),
               .buf = AC_NEW_N(region, int32_t, fn->buf.n + 1),
               .lasting = AC_NEW_N(region, bool, fn->buf.n + 1),
+              .flow = phase->flow,
               .level = phase->level};
     ac_gpu_phase_fits(fn, &lost, &p.kernels);
     find_early(&p);
@@ -298,28 +318,128 @@ static part part_of(joiner *j, ac_region *region, const ac_gpu_phase *phase)
     return p;
 }
 
-ac_loop_fn *ac_gpu_join(ac_region *region, const ac_gpu_phase *phase, int32_t n, const ac_buf *like, int32_t n_params,
-                        const char *name, const char *note)
+/* True if only the first block runs the function. */
+static bool is_lone(const ac_loop_fn *fn)
 {
-    joiner j = {.threads = LEAST_THREADS};
+    const ac_x grid = grid_of(fn, 1);
+    return grid == fn->code.n || (threads_in(fn, 1, fn->code.n) && ac_gpu_trips(fn, grid) == 1);
+}
+
+/* True if the phases from .. end - 1, of one level, need no other block after cluster loop `loop`. */
+static bool goes_on(const joiner *j, const part *p, int32_t from, int32_t end, int32_t loop)
+{
+    bool good = j->n_kept > 0;
+    for (int32_t k = from; k < end && good; k++) {
+        good = is_lone(p[k].from);
+        for (int32_t i = 0; i < p[k].from->buf.n && is_param(p[k].from, i) && good; i++) {
+            const kept *t = p[k].flow[i].tensor >= 0 ? &j->kept[p[k].flow[i].tensor] : NULL;
+            good = !t || t->loop != loop || t->gives.lone || p[k].from->buf.item[i].role != AC_BUF_IN;
+        }
+    }
+    return good;
+}
+
+static int32_t end_of_level(const part *p, int32_t from, int32_t n)
+{
+    int32_t end = from;
+    while (end < n && p[end].level == p[from].level)
+        end++;
+    return end;
+}
+
+/* Which cluster loop each phase is in. */
+static void number_loops(joiner *j, const part *p, int32_t n, int32_t *loop)
+{
+    for (int32_t i = 0, at = -1, end; i < n; i = end) {
+        end = end_of_level(p, i, n);
+        at += !(i && goes_on(j, p, i, end, at));
+        for (int32_t k = i; k < end; k++) {
+            loop[k] = at;
+            for (int32_t a = 0; a < p[k].from->buf.n && is_param(p[k].from, a); a++) {
+                kept *t = p[k].flow[a].tensor >= 0 ? &j->kept[p[k].flow[a].tensor] : NULL;
+                if (t && p[k].from->buf.item[a].role == AC_BUF_IN)
+                    t->last = at;
+                else if (t)
+                    t->loop = at;
+            }
+        }
+    }
+}
+
+/* Copies of the tensors. False: blocks cannot give them, or have too little memory. */
+static bool keep(joiner *j, ac_region *region, ac_gpu_kept *tensor, const part *p, int32_t n, int64_t shared)
+{
+    for (int32_t i = 0; i < n; i++)
+        for (int32_t k = 0; k < p[i].from->buf.n; k++) {
+            const ac_buf *m = &p[i].from->buf.item[k];
+            shared -= m->where == AC_WHERE_SHARED ? ac_align_up(ac_dtype_size(m->dtype, m->count), 16) : 0;
+        }
+    for (int32_t i = 0; i < j->n_kept; i++) {
+        kept *t = &j->kept[i];
+        const part *from = &p[tensor[i].phase];
+        const bool flat = has_grid(from->from) && !threads_in(from->from, 1, from->from->code.n);
+        const ac_buf *m = &from->from->buf.item[tensor[i].param];
+        if (!ac_gives_of(region, from->from, tensor[i].param, flat ? j->threads : 0, &t->gives))
+            return false;
+        const ac_buf like = {.name = m->name,
+                             .dtype = m->dtype,
+                             .count = AC_CLUSTER_BLOCKS * t->gives.part,
+                             .role = AC_BUF_LOCAL,
+                             .align = 16,
+                             .where = AC_WHERE_SPREAD};
+        tensor[i].buf = t->buf = ac_lb_buf_like(&j->b, &like);
+        shared -= ac_align_up(ac_dtype_size(m->dtype, t->gives.part), 16);
+    }
+    return shared >= 0;
+}
+
+/* Gives the results of cluster loop `loop` to all blocks, and closes it. */
+static void close_loop(joiner *j, int32_t loop)
+{
+    ac_lb *b = &j->b;
+    bool some = false;
+    for (int32_t i = 0; i < j->n_kept; i++)
+        some |= j->kept[i].loop == loop && j->kept[i].last > loop;
+    if (some) {
+        const ac_x t = block(j, j->threads);
+        for (int32_t i = 0; i < j->n_kept; i++)
+            if (j->kept[i].loop == loop && j->kept[i].last > loop)
+                ac_gives_give(b, &j->kept[i].gives, j->kept[i].buf, j->rank, t, j->threads);
+        ac_lb_end(b);
+    }
+    close_cluster(j);
+}
+
+ac_loop_fn *ac_gpu_join(ac_region *region, const ac_gpu_phase *phase, int32_t n, const ac_buf *like, int32_t n_params,
+                        ac_gpu_kept *kept_of, int32_t n_kept, int64_t shared, const char *name, const char *note)
+{
+    joiner j = {.threads = LEAST_THREADS, .kept = AC_NEW_N(region, kept, n_kept + 1), .n_kept = n_kept};
     part *p = AC_NEW_N(region, part, n + 1);
+    int32_t *loop = AC_NEW_N(region, int32_t, n + 1);
     ac_lb_open(&j.b, region, name, note);
     for (int32_t i = 0; i < n_params; i++)
         ac_lb_buf_like(&j.b, &like[i]);
     for (int32_t i = 0; i < n; i++)
         p[i] = part_of(&j, region, &phase[i]);
+    const bool fits = keep(&j, region, kept_of, p, n, shared);
+    for (int32_t i = 0; i < n && fits; i++)
+        for (int32_t k = 0; k < p[i].from->buf.n && is_param(p[i].from, k); k++)
+            if (p[i].flow[k].tensor >= 0)
+                p[i].buf[k] = j.kept[p[i].flow[k].tensor].buf;
+    number_loops(&j, p, fits ? n : 0, loop);
     ac_lb_for(&j.b, "g", ac_lb_i32(&j.b, 0), ac_lb_i32(&j.b, 1), 1, AC_MARK_GRID);
-    for (int32_t i = 0, next; i < n; i = next) {
+    for (int32_t i = 0, next; i < n && fits; i = next) {
         const bool early = j.rank != 0; /* the phase before is open, and has loaded this one's constants */
-        for (next = i; next < n && p[next].level == p[i].level;)
-            next++;
+        next = end_of_level(p, i, n);
         for (int32_t k = i; k < next && early; k++)
             copy_early(&j, &p[k]);
-        close_cluster(&j);
+        if (early && loop[i] != loop[i - 1])
+            close_loop(&j, loop[i - 1]);
         for (int32_t k = i; k < next; k++)
             copy_part(&j, &p[k], early && p[k].early);
     }
     close_cluster(&j);
     ac_lb_end(&j.b);
-    return ac_lb_close(&j.b);
+    ac_loop_fn *fn = ac_lb_close(&j.b);
+    return fits ? fn : NULL;
 }

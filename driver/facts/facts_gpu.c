@@ -42,8 +42,8 @@ static bool is_made(const ac_module *m, int32_t begin, int32_t step, int32_t a)
 }
 
 /* Bytes of a launch that runs steps begin .. end - 1: those of their kernels, but what one of them has written is not
- * counted again. The joined loops do not tell: branches hide which blocks run. */
-static void moved_apart(const ac_module *m, int32_t begin, int32_t end, ac_report_launch *row)
+ * counted again, and no tensor that blocks keep. The joined loops do not tell: branches hide which blocks run. */
+static void moved_apart(const ac_module *m, const ac_call *c, int32_t begin, int32_t end, ac_report_launch *row)
 {
     ac_region *r = m->cx->region;
     row->traffic = row->moved = 0;
@@ -53,6 +53,8 @@ static void moved_apart(const ac_module *m, int32_t begin, int32_t end, ac_repor
         ac_loop_traffic(fn, bytes);
         for (int32_t a = 0; a < m->call[s].n_arg; a++) {
             const ac_bytes size = ac_dtype_size(fn->buf.item[a].dtype, fn->buf.item[a].count);
+            if (c->param[s - begin][a] >= c->n_arg)
+                continue;
             row->traffic += bytes[a];
             row->moved += is_made(m, begin, s, a) ? 0 : bytes[a] < size ? bytes[a] : size;
         }
@@ -73,7 +75,7 @@ void ac_facts_launches(ac_ctx *cx, const ac_target *t, const ac_planned *p, ac_r
         for (int32_t i = 0; k && i < n; i++) {
             ac_report_launch row = launch_of(cx->region, t, &k[i], s, i);
             if (m.call[c].steps)
-                moved_apart(m.apart, s, s + m.call[c].steps, &row);
+                moved_apart(m.apart, &m.call[c], s, s + m.call[c].steps, &row);
             ac_push(cx->region, &all, row);
         }
         s += m.call[c].steps ? m.call[c].steps : 1;

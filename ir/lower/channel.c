@@ -357,8 +357,8 @@ static ac_x requantised(const ac_channel *c, ac_x acc, ac_x oc)
     }
     ac_x m = 0, shift = 0;
     if (c->m_buf >= 0) {
-        m = ac_lb_load(b, c->m_buf, oc, lanes);
-        shift = ac_lb_load(b, c->shift_buf, oc, lanes);
+        m = c->given_m ? c->given_m : ac_lb_load(b, c->m_buf, oc, lanes);
+        shift = c->given_m ? c->given_shift : ac_lb_load(b, c->shift_buf, oc, lanes);
     }
     /* int16x8 with an i32 bias: the reference accumulates, and requantises, in 32 bits; else in 64. */
     if (c->kind == AC_MACS_I16)
@@ -393,6 +393,12 @@ static ac_x stored(const ac_channel *c, ac_x v, bool below)
     if (below)
         v = ac_lb_max(b, v, ac_lb_like_int(b, v, c->lo));
     return ac_lb_cast(b, ac_lb_min(b, v, ac_lb_like_int(b, v, c->hi)), d);
+}
+
+bool ac_channel_loads(const ac_channel *c)
+{
+    return c->m_buf >= 0 && c->shift_buf >= 0 && !c->real && !c->flt && c->line.kind == AC_LINE_NONE &&
+           c->rounding != AC_ROUND_F64;
 }
 
 ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc)

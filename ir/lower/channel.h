@@ -78,6 +78,7 @@ typedef struct ac_channel {
     int32_t below_buf;                   /* ... tables: scale_buf, c_buf, and this one; -1: below is c */
     ac_real *real;                       /* 16 bits, AC_ROUND_F64: in integers, if proven; per tensor: one */
     int32_t low_buf;                     /* ... the lower parts; -1 */
+    ac_x given_m, given_shift;           /* of the present channel, if they were loaded before; else 0 */
     const struct ac_reach *reach;        /* channel_line.c: bounds of each channel's accumulators; NULL: not computed
                                           * yet */
 } ac_channel;
@@ -102,6 +103,8 @@ ac_x ac_channel_w(const ac_channel *c, int32_t buf, ac_x index, int32_t lanes);
 ac_x ac_channel_mac(const ac_channel *c, ac_x acc, ac_x x, ac_x w);
 ac_x ac_channel_start(const ac_channel *c, ac_x oc, int32_t lanes);
 ac_x ac_channel_done(const ac_channel *c, ac_x acc, ac_x oc); /* the stored value(s), lanes as acc */
+/* True if ac_channel_done loads a multiplier and a shift of each channel, which may be given instead. */
+bool ac_channel_loads(const ac_channel *c);
 
 /* channel_line.c, private to channel.c: search for the line; create its tables (true: they include the bias); emit the
  * requantised accumulator with its zero point, not yet clamped. */

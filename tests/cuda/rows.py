@@ -1,10 +1,8 @@
 #!/usr/bin/env python3
-"""Random products of few rows, depthwise convolutions, softmax, and models of 16 bits, as text:
+"""Random products of few rows, depthwise convolutions, softmax, and models of 16 bits: rows.py SEED COUNT KIND >FILE
 
-    rows.py SEED COUNT KIND >FILE
-
-KIND: f32, i8, f16, bf16, depthwise, softmax (integers). Those of 16 bits have whole numbers as weights and
-inputs, so that every sum is exact and all targets have the same bits; operators that move values are among them."""
+KIND: f32, i8, f16, bf16, depthwise, softmax (integers). Those of 16 bits have whole numbers as weights and inputs, so
+that every sum is exact and all targets have the same bits; operators that move values are among them."""
 import random
 import sys
 
@@ -81,11 +79,10 @@ def softmax(r, k, out):
                           ("i8", "log_softmax")])
     low, high = {"i8": ("-128", "127"), "u8": ("0", "255"), "i16": ("0", "0")}[kind]
     rows, n = r.choice([1, 1, 2, 5, 33]), r.choice([8, 12, 31, 32, 33, 100, 1001, 2049])
-    scale = "3.0517578125e-05, 0" if kind == "i16" else "0.00390625, " + low
-    scale = "0.0625, " + high if log == "log_softmax" else scale
+    to = "0.0625, " + high if log == "log_softmax" else "0.00390625, " + low if kind != "i16" else "3.0517578125e-05, 0"
     step = 0.001 if kind == "i16" else r.choice([0.02, 0.1, 0.3])
     out += ["input x%d: %s[%d,%d] q(%g, 0)" % (k, kind, rows, n, step),
-            "y%d: %s[%d,%d] q(%s) = %s(x%d)" % (k, kind, rows, n, scale, log, k)]
+            "y%d: %s[%d,%d] q(%s) = %s(x%d)" % (k, kind, rows, n, to, log, k)]
 
 
 def main():

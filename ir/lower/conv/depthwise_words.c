@@ -14,7 +14,8 @@ typedef struct job {
     const ac_window *win;
     int64_t quads, pixels, taps; /* of a pixel; of a block; of the filter */
     int32_t x, w, kept;
-    ac_x t, c0, p; /* the thread's first channel and pixel */
+    int32_t scales; /* multipliers and shifts of the four channels; -1: loaded when they are needed */
+    ac_x t, c0, p;  /* the thread's first channel and pixel */
 } job;
 
 static int64_t pixels_of(const ac_window *win)
@@ -59,8 +60,14 @@ static void keep_weights(job *j, ac_x block)
                    word = ac_lb_bitcast(b, ac_lb_load_flags(b, j->w, at, WORD, AC_F_ALIGNED), AC_I32);
         ac_lb_store(b, j->kept, own(j, k), word);
     }
-    for (int64_t l = 0; l < WORD; l++)
-        ac_lb_store(b, j->kept, own(j, j->taps + l), ac_channel_start(j->c, ac_lb_add(b, j->c0, num(j, l)), 1));
+    for (int64_t l = 0; l < WORD; l++) {
+        const ac_x ch = ac_lb_add(b, j->c0, num(j, l));
+        ac_lb_store(b, j->kept, own(j, j->taps + l), ac_channel_start(j->c, ch, 1));
+        if (j->scales < 0)
+            continue;
+        ac_lb_store(b, j->scales, own(j, 2 * l), ac_lb_load(b, j->c->m_buf, ch, 1));
+        ac_lb_store(b, j->scales, own(j, 2 * l + 1), ac_lb_load(b, j->c->shift_buf, ch, 1));
+    }
     ac_lb_end(b);
 }
 
@@ -110,12 +117,17 @@ static void finish(job *j, ac_x block)
     multiply(j, idx, sum);
     for (int32_t l = 0; l < WORD; l++) {
         idx[3] = ac_lb_add(b, j->c0, num(j, l));
+        if (j->scales >= 0) {
+            j->c->given_m = ac_lb_load(b, j->scales, own(j, 2 * l), 1);
+            j->c->given_shift = ac_lb_load(b, j->scales, own(j, 2 * l + 1), 1);
+        }
         const ac_x v = ac_lo_followed(j->L, ac_channel_done(j->c, sum[l], idx[3]), idx, 1);
         if (!v)
             continue;
         const ac_x byte = ac_lb_shl(b, ac_lb_and(b, ac_lb_cast(b, v, AC_I32), num(j, 255)), num(j, 8 * l));
         word = word ? ac_lb_or(b, word, byte) : byte;
     }
+    j->c->given_m = j->c->given_shift = 0;
     const ac_x to = ac_lb_add(b, ac_lb_mul(b, j->p, num(j, win->oc)), j->c0);
     if (word)
         ac_lb_store_flags(b, ac_lo_result_buf(j->L), to, ac_lb_bitcast(b, word, AC_I8), AC_F_ALIGNED);
@@ -135,6 +147,8 @@ int ac_gpu_depthwise_words(ac_lower *L, ac_channel *c, const ac_window *win)
     j.x = ac_lo_operand(L, c->x);
     j.w = ac_lo_operand(L, c->w);
     j.kept = ac_lo_gpu_local(L, "kept", AC_I32, (taps + WORD) * j.pixels * j.quads, AC_WHERE_THREAD);
+    j.scales =
+        ac_channel_loads(c) ? ac_lo_gpu_local(L, "scale", AC_I32, 2 * WORD * j.pixels * j.quads, AC_WHERE_THREAD) : -1;
     const int64_t blocks = ac_gpu_over(pixels_of(win), j.pixels);
     const ac_x block = ac_lb_for(b, "g", num(&j, 0), num(&j, blocks), 1, AC_MARK_GRID);
     keep_weights(&j, block);

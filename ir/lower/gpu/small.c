@@ -41,6 +41,7 @@ typedef struct small {
     int64_t sets;           /* of accumulators, that take steps in turn */
     int32_t piece;          /* bytes of a copy of x: 16, 4 or 1 */
     int32_t words, sums, part;
+    int32_t scales; /* multipliers and shifts of the thread's columns; -1: loaded when they are needed */
     ac_x m0, n0, t, warp, lane, wy, wx, ws; /* of the block; of the thread */
 } small;
 
@@ -243,6 +244,10 @@ static void load_weights(small *s)
             const ac_x col = ac_lb_min(b, column_at(s, num(s, j), num(s, e)), num(s, g->n - 1)),
                        first = ac_channel_start(g->c, col, 1);
             const ac_x v = s->slices > 1 ? ac_lb_select(b, ac_lb_eq(b, s->ws, num(s, 0)), first, num(s, 0)) : first;
+            if (s->scales >= 0) {
+                ac_lb_store(b, s->scales, own(s, 4 * j + 2 * e), ac_lb_load(b, g->c->m_buf, col, 1));
+                ac_lb_store(b, s->scales, own(s, 4 * j + 2 * e + 1), ac_lb_load(b, g->c->shift_buf, col, 1));
+            }
             for (int64_t i = 0; i < 2 * s->tm; i++)
                 for (int64_t set = 0; set < s->sets; set++)
                     ac_lb_store(b, s->sums, own(s, sum_at(s, set, i / 2, j) + i % 2 * 2 + e), set ? num(s, 0) : v);
@@ -433,12 +438,18 @@ static void finish(small *s)
             const ac_x part = ac_lb_load(b, s->part, part_at(s, num(s, slice), n), 1);
             v = v ? ac_lb_add_wrap(b, v, part) : part;
         }
+        if (s->scales >= 0) {
+            const int64_t at = 4 * (k / 4 % s->tn) + 2 * (k % 2);
+            s->g->c->given_m = ac_lb_load(b, s->scales, own(s, at), 1);
+            s->g->c->given_shift = ac_lb_load(b, s->scales, own(s, at + 1), 1);
+        }
         r[k] = result_of(s, n, v);
         if (!some)
             continue;
         store(s, &r[k], 1);
         ac_lb_end(b);
     }
+    s->g->c->given_m = s->g->c->given_shift = 0;
     if (!some)
         store(s, r, each);
     ac_lb_end(b);
@@ -453,6 +464,9 @@ static void open_buffers(small *s)
     g->w = pack(s);
     g->sx = ac_lo_gpu_local(L, "sx", AC_I8, rows_of(s) * s->pitch * 4, AC_WHERE_SHARED);
     s->words = ac_lo_gpu_local(L, "words", AC_I32, (words_x(s) + words_w(s)) * threads_of(s), AC_WHERE_THREAD);
+    s->scales = s->slices == 1 && ac_channel_loads(g->c)
+                    ? ac_lo_gpu_local(L, "scale", AC_I32, 4 * s->tn * threads_of(s), AC_WHERE_THREAD)
+                    : -1;
     s->sums = ac_lo_gpu_local(L, "acc", AC_I32, s->sets * s->tm * s->tn * 4 * threads_of(s), AC_WHERE_THREAD);
     if (s->slices > 1)
         s->part = ac_lo_gpu_local(L, "part", AC_I32, s->slices * rows_of(s) * columns_of(s), AC_WHERE_SHARED);

@@ -62,15 +62,19 @@ row='s/words\[1\] = \(.*\) + \([0-9]*\)));/words[1] = \1 + \2 - 16));/'
 plant branch_int8 'fragments of another row' "$row" 'status 100'
 plant branch_int8 'a product that a lane leaves out' 's/  mma_i8(/  if (threadIdx.x != 3) mma_i8(/' 'waits'
 plant branch_int8 'fragments read before they are there' "/$barrier/d" 'race on' race
-# Steps in one launch: waits of a cluster, ranks, and weights that are loaded ahead
-wait='arn_cluster_wait();'
+# Steps in one launch: what blocks keep and give each other, ranks, and weights that are loaded ahead
+wait='arn_mail_wait([0-9]*u);'
 plant dsnet_int8 'no waits between steps' "/^ *$wait/d" 'race on' race
 for steps in 0 6 11; do
     plant dsnet_int8 "no wait in the launch of step $steps" "/_steps_$steps(/,/^}/{/^ *$wait/d}" 'race on' race
 done
-plant dsnet_int8 'a wait that a block leaves out' "s/^ *$wait/if (blockIdx.x != 3) $wait/" 'waits'
-plant dsnet_int8 'a wait that a thread leaves out' "s/^ *$wait/if (threadIdx.x != 5) $wait/" 'waits'
+plant dsnet_int8 'a wait that a block leaves out' "s/^ *$wait/if (blockIdx.x != 3) &/" 'waits'
+plant dsnet_int8 'a wait that a thread leaves out' "s/^ *$wait/if (threadIdx.x != 5) &/" 'waits'
 plant dsnet_int8 'two blocks of one rank' 's/blockIdx.x % 8/blockIdx.x % 7/' 'race on' race
+give='^\( *arn_send_i32x4(out_1 + (t[0-9]*\)), (r + (\([^,]*\) + 1)) % 8'
+plant dsnet_int8 'a block that gets nothing' "s@$give@\1), (r + (\2 + 1)) % 7@" 'waits for'
+plant dsnet_int8 'words for another place' "s@$give@\1 + 16), (r + (\2 + 1)) % 8@" 'race on\|outside of its arrays' race
+plant dsnet_int8 'words that nobody sends' "s@$give@if (threadIdx.x != 9) &@" 'waits for'
 # Bounds: of each tensor, though another one begins where it ends, and of each array in shared memory
 plant digits_f32 'a weight of the neighbour' 's/ k_1\[/ k_1[1 + /' 'behind the end of a tensor' race
 plant digits_f32 'a weight of the neighbour' 's/ k_1\[/ k_1[1 + /' 'status 100'
