@@ -23,6 +23,7 @@ bool ac_mve_has(const ac_target *t, const ac_tile *tile)
     case AC_TILE_LANES:
     case AC_TILE_UNSIGNED:
     case AC_TILE_MATRIX:
+    case AC_TILE_WORDS:
     case AC_TILE_FORMS:
         break;
     }

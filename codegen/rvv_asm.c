@@ -29,6 +29,7 @@ bool ac_rvv_has(const ac_target *t, const ac_tile *tile)
     case AC_TILE_EACH:
     case AC_TILE_UNSIGNED:
     case AC_TILE_MATRIX:
+    case AC_TILE_WORDS:
     case AC_TILE_FORMS:
         break;
     }

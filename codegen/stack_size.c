@@ -55,6 +55,8 @@ static ac_bytes tile_of(const ac_target *t, const ac_loop_fn *fn)
         const ac_tile tile = i->op == AC_L_TILE ? ac_ins_tile(i) : (ac_tile){0};
         if (i->op == AC_L_TILE && ac_tile_pairs(tile.form) && ac_tile_has_asm(t, &tile))
             return AC_ROWS_STACK;
+        if (i->op == AC_L_TILE && tile.form == AC_TILE_WORDS)
+            return AC_WORDS_ROWS_STACK;
     }
     return 0;
 }

@@ -40,8 +40,8 @@ enum { AC_TILE_STACK = 48 };
 void ac_tile_zero(ac_sink *to, int32_t sums);
 void ac_tile_pairs_step(ac_sink *to, const ac_tile *t);
 const char *ac_tile_name(ac_ctx *cx, const ac_tile *tile); /* of the function, "tile_pairs_2x4" */
-/* The stack of the form that takes most of the functions that codegen/dsp prints for a TILE of pairs. */
-enum { AC_ROWS_STACK = 96 };
+/* The stack of the forms that take most of the functions that codegen/dsp prints for a TILE of pairs, of words. */
+enum { AC_ROWS_STACK = 96, AC_WORDS_ROWS_STACK = 176 };
 
 /* The stack of the function of that name, of this or any other model; 0: it is another function. */
 ac_bytes ac_tile_stack(const char *function);

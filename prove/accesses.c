@@ -101,6 +101,8 @@ static extents extents_of(const ac_tile *t)
     }
     case AC_TILE_MATRIX:
         return (extents){(rows - 1) * pitch, 64, 0, 64 * channels};
+    case AC_TILE_WORDS:
+        return (extents){0, 2 * rows, 0, 4 * channels};
     case AC_TILE_FORMS:
         break;
     }

@@ -16,7 +16,7 @@ bool ac_c_stays_apart(const ac_target *t, const ac_loop_fn *fn)
     for (ac_x x = 1; x < fn->code.n; x++) {
         const ac_lop op = (ac_lop)fn->code.item[x].op;
         if (t->rvv && (op == AC_L_TILE || op == AC_L_REQUANT))
-            return true; /* the functions that they call have them as well (rvv.c) */
+            return true; /* the functions that they call have them as well (riscv.c) */
         depth += op == AC_L_FOR || op == AC_L_IF ? 1 : op == AC_L_END ? -1 : 0;
         deepest = depth > deepest ? depth : deepest;
     }

@@ -249,7 +249,7 @@ static int print_ins(ac_cfn *f, ac_x x, x_list *open)
     case AC_L_MMA:
         return print_mma(f, x);
     case AC_L_TILE:
-        ac_c_tile(f, in);
+        (ac_ins_tile(in).form == AC_TILE_WORDS ? ac_c_words : ac_c_tile)(f, in);
         return AC_OK;
     case AC_L_REQUANT:
         ac_c_requant(f, in);
@@ -306,7 +306,7 @@ static int print_body(ac_cfn *f)
             ac_c_call_piece(f);
             x++; /* its END */
         } else if (ac_c_rows_at(f->row, x)) {
-            ac_c_rows(f, f->row[x]);
+            (f->row[x]->tile.form == AC_TILE_WORDS ? ac_c_words_rows : ac_c_rows)(f, f->row[x]);
         } else if (ac_nest_find(f->fn, x, &nest)) {
             for (ac_x k = x + 1; k < nest.end; k++)
                 if (c_is_const(f, k) && f->use[k].live)
@@ -417,8 +417,10 @@ void ac_c_print_prologue(ac_cfile *F, ac_sink *to)
         "#elif defined(__GNUC__)\n"
         "#pragma GCC optimize(\"fp-contract=off,no-delete-null-pointer-checks%s\")\n"
         "#endif\n\n",
-        in_order ? "\n * What is loaded early keeps sums out of registers: only a second pass schedules." : "",
-        in_order ? ",no-schedule-insns" : "");
+        in_order ? "\n * What is loaded early keeps sums out of registers: only a second pass schedules, and no value "
+                   "of an iteration\n * stays for the next ones."
+                 : "",
+        in_order ? ",no-schedule-insns,no-predictive-commoning" : "");
     if (!bits) {
         const char *helpers = F->helpers.n ? ac_sink_text(&F->helpers) : "";
         if (strstr(helpers, "__SSE2__"))

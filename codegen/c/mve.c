@@ -1,4 +1,4 @@
-/* mve.c - prints TILE and REQUANT in C for processors with MVE (RISC-V vectors: rvv.c): the assembler texts of
+/* mve.c - prints TILE and REQUANT in C for processors with MVE (RISC-V: riscv.c): the assembler texts of
  * codegen/mve_asm.h if GCC compiles for such a processor, else portable C. Tests compare both. GCC 12 declares the
  * memory written by its intrinsics for narrow stores incorrectly, so they are not used. */
 #include "codegen/c/dialect.h"

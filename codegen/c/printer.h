@@ -172,12 +172,16 @@ void ac_c_put_naked(ac_cfile *F, const char *condition, const char *name, const 
 struct ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn);
 const struct ac_rows *ac_c_rows_at(struct ac_rows *const *row, ac_x x);
 void ac_c_rows(ac_cfn *f, const struct ac_rows *r);
+const char *ac_c_rows_place(ac_cfn *f, const struct ac_rows *r, int32_t pixel); /* of y */
+/* riscv.c: the same of two pixels in a word; a TILE WORDS */
+void ac_c_words_rows(ac_cfn *f, const struct ac_rows *r);
+void ac_c_words(ac_cfn *f, const ac_ins *in);
 /* Prints the call for fn->plane, up to "#else": true; the loops and "#endif" follow. */
 bool ac_c_plane(ac_cfn *f, const ac_loop_fn *fn);
 /* After #if: GCC compiles for a processor with `feature`, optimises, and NO_ASM is not defined; `more`: "" or "X &&
  * ". */
 const char *ac_c_asm_condition(ac_cfile *F, const char *feature, const char *more);
-/* mve.c, rvv.c: the function of a tile that is not of pairs; mve.c: the statement of a REQUANT. */
+/* mve.c, riscv.c: the function of a tile that is not of pairs; mve.c: the statement of a REQUANT. */
 struct ac_tile;
 struct ac_requants;
 const char *ac_c_mve_tile(ac_cfile *F, const struct ac_tile *t);
@@ -185,7 +189,7 @@ const char *ac_c_rvv_tile(ac_cfile *F, const struct ac_tile *t);
 void ac_c_requant(ac_cfn *f, const ac_ins *in);
 struct ac_nest;
 void ac_c_nest(ac_cfn *f, const struct ac_nest *n); /* nests.c: its statement */
-/* rvv.c: the operands that its texts name, and the text of REQUANT up to "#else". */
+/* riscv.c: the operands that its texts name, and the text of REQUANT up to "#else". */
 void ac_c_rvv_clobbers(ac_cfile *F);
 const char *ac_c_rvv_static(ac_cfile *F); /* called functions: the call costs little compared with many lanes */
 void ac_c_rvv_requant(ac_cfile *F, const struct ac_requants *q);

@@ -291,9 +291,9 @@ void ac_c_tile(ac_cfn *f, const ac_ins *in)
 ac_rows **ac_c_find_rows(ac_cfile *F, const ac_loop_fn *fn)
 {
     ac_rows **row = NULL;
-    for (ac_x x = 1; x < fn->code.n && F->target->dsp; x++) {
+    for (ac_x x = 1; x < fn->code.n; x++) {
         ac_rows r;
-        if (!ac_rows_find(F->region, fn, x, &r))
+        if (!ac_rows_find(F->region, F->target, fn, x, &r))
             continue;
         if (!row)
             row = AC_NEW_N(F->region, ac_rows *, fn->code.n);
@@ -369,17 +369,25 @@ static const char *rows_function(ac_cfile *F, const ac_rows_form *f)
     return name;
 }
 
-static const char *place_of(ac_cfn *f, const ac_rows *r, int32_t pixel)
+/* A term of a sum. */
+static ac_cexpr term_of(ac_cfn *f, const ac_rows_sum *sum, int32_t i)
+{
+    const ac_cexpr e = f->val[sum->term[i]].e;
+    return sum->times[i] ? ac_c_binary(f->file->region, C_MUL, e, f->val[sum->times[i]].e) : e;
+}
+
+const char *ac_c_rows_place(ac_cfn *f, const ac_rows *r, int32_t pixel)
 {
     ac_region *region = f->file->region;
     const ac_rows_sum *sum = &r->place[pixel];
     const int64_t first = r->first[pixel];
     if (!sum->n)
         return first ? ac_strf(region, "%s + %lld", f->buf[r->y], (long long)first) : f->buf[r->y];
-    ac_cexpr at =
-        sum->minus[0] ? ac_c_binary(region, C_SUB, ac_c_atom("0"), f->val[sum->term[0]].e) : f->val[sum->term[0]].e;
+    ac_cexpr at = term_of(f, sum, 0);
+    if (sum->minus[0])
+        at = ac_c_binary(region, C_SUB, ac_c_atom("0"), at);
     for (int32_t i = 1; i < sum->n; i++)
-        at = ac_c_binary(region, sum->minus[i] ? C_SUB : C_ADD, at, f->val[sum->term[i]].e);
+        at = ac_c_binary(region, sum->minus[i] ? C_SUB : C_ADD, at, term_of(f, sum, i));
     const char *y = ac_c_binary(region, C_ADD, ac_c_atom(f->buf[r->y]), at).text;
     return first ? ac_strf(region, "%s + %lld", y, (long long)first) : y;
 }
@@ -387,7 +395,8 @@ static const char *place_of(ac_cfn *f, const ac_rows *r, int32_t pixel)
 void ac_c_rows(ac_cfn *f, const ac_rows *r)
 {
     ac_region *region = f->file->region;
-    const char *name = rows_function(f->file, &r->form), *y = place_of(f, r, 0), *second = place_of(f, r, 1);
+    const char *name = rows_function(f->file, &r->form), *y = ac_c_rows_place(f, r, 0),
+               *second = ac_c_rows_place(f, r, 1);
     const char *number = r->factor ? ac_strf(region, "%d", (int)r->factor) : f->val[r->number].e.text;
     if (r->more)
         second = ac_strf(region, "(%s) ? (%s) : (%s)", f->val[r->more].e.text, second, y);

@@ -6,6 +6,7 @@
 #include "base/sink.h"
 #include "codegen/dsp/planes.h"
 #include "codegen/dsp/rows.h"
+#include "codegen/dsp/words.h"
 #include "codegen/mve_nests.h"
 #include "codegen/tile_asm.h"
 
@@ -154,9 +155,9 @@ ac_bytes ac_naked_stack(const char *function)
     const char *at = strstr(function, "rows_2x4");
     if (strstr(function, ac_planes_name()))
         return AC_PLANES_STACK;
-    const ac_bytes nest = ac_mve_nest_stack(function);
+    const ac_bytes nest = ac_mve_nest_stack(function), words = ac_words_stack(function);
     if (!at)
-        return nest ? nest : ac_tile_stack(function);
+        return nest ? nest : words ? words : ac_tile_stack(function);
     const char last = at[strlen(at) - 1];
     const bool shifts = at[strlen("rows_2x4")] && last >= '0' && last <= '9';
     return SAVED + frame_of(&FORM[strstr(at, "_signed") ? 2 : strstr(at, "_bias") || !shifts]);

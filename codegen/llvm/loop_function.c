@@ -307,7 +307,7 @@ static int body(l_fn *f)
         if (f->called < f->pieces->n && ac_is_piece(f->fn, x)) {
             call_piece(f);
             x++; /* its END */
-        } else if (f->M->target->dsp && ac_rows_find(f->M->region, f->fn, x, &r)) {
+        } else if (ac_rows_find(f->M->region, f->M->target, f->fn, x, &r)) {
             AC_TRY(rows(f, x, &r));
             x = r.end;
         } else if (ac_nest_find(f->fn, x, &nest)) {

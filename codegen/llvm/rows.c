@@ -2,6 +2,7 @@
  * are assembly alone. */
 #include "codegen/dsp/planes.h"
 #include "codegen/dsp/rows.h"
+#include "codegen/dsp/words.h"
 #include "codegen/llvm/ir.h"
 
 static LLVMValueRef place(l_fn *f, int32_t buf, ac_x index)
@@ -54,8 +55,12 @@ static LLVMValueRef pixel_of(l_fn *f, const ac_rows *r, int32_t pixel)
     LLVMBuilderRef b = f->M->b;
     const ac_rows_sum *sum = &r->place[pixel];
     LLVMValueRef at = l_int(f->M, AC_I32, r->first[pixel], 1);
-    for (int32_t i = 0; i < sum->n; i++)
-        at = (sum->minus[i] ? LLVMBuildSub : LLVMBuildAdd)(b, at, f->val[sum->term[i]], "");
+    for (int32_t i = 0; i < sum->n; i++) {
+        LLVMValueRef term = f->val[sum->term[i]];
+        if (sum->times[i])
+            term = LLVMBuildMul(b, term, f->val[sum->times[i]], "");
+        at = (sum->minus[i] ? LLVMBuildSub : LLVMBuildAdd)(b, at, term, "");
+    }
     return l_asm_address(f, r->y, at);
 }
 
@@ -76,9 +81,39 @@ static LLVMValueRef arguments(l_fn *f, const ac_rows *r, LLVMValueRef y)
     return words(f, word, AC_ROWS_WORDS);
 }
 
+static LLVMValueRef number_of(l_fn *f, ac_x x, int64_t otherwise)
+{
+    return x ? f->val[x] : l_int(f->M, AC_I32, otherwise, 1);
+}
+
+static void words_rows(l_fn *f, const ac_rows *r)
+{
+    l_module *M = f->M;
+    LLVMTypeRef none = LLVMFunctionType(M->none, NULL, 0, false);
+    LLVMValueRef sums = l_naked_function(M, ac_words_sums_name(), none, ac_words_sums_asm(M->cx));
+    LLVMValueRef word[AC_WORDS_ARGS] = {[AC_WORDS_SUMS] = sums,
+                                        [AC_WORDS_M] = place(f, r->m, 0),
+                                        [AC_WORDS_FACTOR] = number_of(f, r->number, 1),
+                                        [AC_WORDS_PITCH] = number_of(f, r->pitch, r->pitch_number),
+                                        [AC_WORDS_STEPS] = f->val[r->steps],
+                                        [AC_WORDS_CHANNELS] = f->val[r->channels],
+                                        [AC_WORDS_BIAS] = r->bias < 0 ? LLVMConstNull(M->ptr) : place(f, r->bias, 0),
+                                        [AC_WORDS_SHIFT] = f->val[r->shift],
+                                        [AC_WORDS_TERM] = number_of(f, r->term, 0),
+                                        [AC_WORDS_BEGIN] = f->val[r->begin],
+                                        [AC_WORDS_END] = f->val[r->last]};
+    LLVMValueRef given[4] = {place(f, r->tile.x, r->x_at), place(f, r->tile.w, 0), pixel_of(f, r, 0),
+                             words(f, word, AC_WORDS_ARGS)};
+    call(f, ac_words_rows_name(M->cx, &r->form), ac_words_rows_asm(M->cx, &r->form), given, 4);
+}
+
 void l_rows(l_fn *f, const ac_rows *r)
 {
     l_module *M = f->M;
+    if (r->tile.form == AC_TILE_WORDS) {
+        words_rows(f, r);
+        return;
+    }
     LLVMValueRef y = pixel_of(f, r, 0);
     LLVMValueRef given[4] = {place(f, r->tile.x, r->x_at), place(f, r->tile.w, 0), y, arguments(f, r, y)};
     call(f, ac_rows_name(M->cx, &r->form), ac_rows_asm(M->cx, &r->form), given, 4);

@@ -1,5 +1,6 @@
 /* tile.c - prints TILE as assembly of codegen/tile_asm.h: for Arm's DSP extension a function of its own, with nothing
  * else in it, for Armv6-M the loop over its steps in place, with accumulators and pointers as operands. */
+#include "codegen/dsp/words.h"
 #include "codegen/llvm/ir.h"
 #include "codegen/rvv_asm.h"
 #include "codegen/tile_asm.h"
@@ -30,14 +31,15 @@ LLVMValueRef l_naked_function(l_module *M, const char *own, LLVMTypeRef type, co
     return f;
 }
 
-static void pairs_tile(l_fn *f, const ac_ins *in, const ac_tile *t)
+static void pairs_tile(l_fn *f, const ac_ins *in, const char *name, const char *text)
 {
     l_module *M = f->M;
+    const ac_tile tile = ac_ins_tile(in), *t = &tile;
     LLVMTypeRef param[4] = {M->ptr, M->ptr, M->i32, M->ptr};
     LLVMTypeRef type = LLVMFunctionType(M->none, param, 4, false);
     LLVMValueRef given[4] = {element(f, t->x, f->val[in->a], 0), element(f, t->w, f->val[in->b], 0), f->val[in->c],
                              element(f, t->acc, l_int(M, AC_I32, 0, 1), 0)};
-    LLVMValueRef fn = l_naked_function(M, ac_tile_name(M->cx, t), type, ac_tile_asm(M->cx, t));
+    LLVMValueRef fn = l_naked_function(M, name, type, text);
     LLVMBuildCall2(M->b, type, fn, given, 4, "");
 }
 
@@ -102,6 +104,10 @@ int l_tile(l_fn *f, const ac_ins *in)
         l_matrix_tile(f, in);
         return AC_OK;
     }
+    if (ac_words_has(M->target, &t)) {
+        pairs_tile(f, in, ac_words_name(M->cx, &t), ac_words_asm(M->cx, &t));
+        return AC_OK;
+    }
     if (!ac_tile_pairs(t.form) && t.form != AC_TILE_UNSIGNED)
         return l_mve_tile(f, in);
     if (!ac_tile_has_asm(M->target, &t))
@@ -109,6 +115,6 @@ int l_tile(l_fn *f, const ac_ins *in)
                         (int)t.channels, M->target->name);
     if (t.form == AC_TILE_UNSIGNED)
         return bytes_tile(f, in, &t);
-    pairs_tile(f, in, &t);
+    pairs_tile(f, in, ac_tile_name(M->cx, &t), ac_tile_asm(M->cx, &t));
     return AC_OK;
 }

@@ -331,7 +331,8 @@ static int read_tile(reader *r, ac_ins *i) /* pairs 3 x 2 acc x[%1] w[%2] %3 */
     while (t.form < AC_TILE_FORMS && !take(r, ac_tile_text[t.form]))
         t.form++;
     if (t.form == AC_TILE_FORMS)
-        return syntax(r, "'pairs', 'bytes', 'each', 'spread', 'row', 'outer', 'lanes', 'unsigned' or 'matrix'");
+        return syntax(r,
+                      "'pairs', 'bytes', 'each', 'spread', 'row', 'outer', 'lanes', 'unsigned', 'matrix' or 'words'");
     AC_TRY((t.form == AC_TILE_SPREAD ? read_spread : read_sums)(r, i, &t));
     AC_TRY(read_value(r, &i->c));
     i->dtype = (uint8_t)r->fn->buf.item[i->aux].dtype;

@@ -6,7 +6,8 @@
 #include <assert.h>
 #include <string.h>
 
-const char *const ac_tile_text[] = {"pairs", "bytes", "each", "spread", "row", "outer", "lanes", "unsigned", "matrix"};
+const char *const ac_tile_text[] = {"pairs", "bytes", "each",     "spread", "row",
+                                    "outer", "lanes", "unsigned", "matrix", "words"};
 
 /* k, from the lowest bit: weights or stride 12, acc 12, form 3, rows (MATRIX: less 1) 5, channels - 1 5, shift 7, pitch
  * 12, depth 7, form 1 */
@@ -50,6 +51,8 @@ int32_t ac_tile_depth(const ac_tile *t)
         return 16;
     case AC_TILE_MATRIX:
         return 64;
+    case AC_TILE_WORDS:
+        return 4;
     case AC_TILE_EACH:
     case AC_TILE_OUTER:
     case AC_TILE_UNSIGNED:
@@ -101,7 +104,7 @@ int64_t ac_tile_reads(const ac_tile *t, int64_t steps)
         return steps > 0 ? (steps - 1) * t->stride + t->channels : 0;
     if (t->form == AC_TILE_MATRIX)
         return (t->rows - 1) * (int64_t)t->pitch + each;
-    return each * t->rows;
+    return t->form == AC_TILE_WORDS ? each * t->rows / 2 : each * t->rows;
 }
 
 int64_t ac_tile_weights(const ac_tile *t, int64_t steps)
@@ -118,6 +121,11 @@ int64_t ac_tile_weights(const ac_tile *t, int64_t steps)
         return steps > 0 ? last * (int64_t)t->pitch + (steps - 1) * t->shift + 1 : 0;
     }
     return each * t->channels;
+}
+
+int32_t ac_tile_byte(int32_t word, int32_t second)
+{
+    return (int8_t)(uint8_t)((second ? ((uint32_t)word + 128) >> 16 : (uint32_t)word) & 255);
 }
 
 static int32_t wrapped(int32_t acc, int32_t x, int32_t w)
@@ -209,6 +217,17 @@ static void matrix(const ac_tile *t, const int8_t *x, const int8_t *w, int64_t s
         }
 }
 
+static void words(const ac_tile *t, const int32_t *x, const int8_t *w, int64_t taps, int32_t *acc)
+{
+    memset(acc, 0, sizeof *acc * (size_t)(t->rows * t->channels));
+    for (int64_t k = 0; k < taps; k++)
+        for (int32_t r = 0; r < t->rows; r++)
+            for (int32_t c = 0; c < t->channels; c++) {
+                int32_t *sum = &acc[r * t->channels + c];
+                *sum = wrapped(*sum, ac_tile_byte(x[(k * t->rows + r) / 2], r % 2), w[k * t->channels + c]);
+            }
+}
+
 void ac_tile_run(const ac_tile *t, const void *x, const void *weights, int64_t steps, void *to)
 {
     int32_t *acc = to;
@@ -219,6 +238,10 @@ void ac_tile_run(const ac_tile *t, const void *x, const void *weights, int64_t s
     }
     if (ac_tile_is_wide(t)) {
         wide(t, x, w, steps, acc);
+        return;
+    }
+    if (t->form == AC_TILE_WORDS) {
+        words(t, x, w, steps * 4, acc);
         return;
     }
     if (t->form == AC_TILE_MATRIX) {

@@ -12,6 +12,7 @@
  *     OUTER    x  i8  [part][row][step][depth]  w  i8 [part][step][depth][channel]  acc [row][channel], set
  *     LANES    x  i8  [part][row][step][channel]  w  i8 [part][step][channel]       acc [row][channel], set
  *     MATRIX   x  i8  [row][step][64]               w  i8 [step][16][channel][4]    acc [row][channel], set
+ *     WORDS    x  i32 [step][4][pair of rows]       w  i8 [step][4][channel]        acc [row][channel], set
  *
  * acc: i32 elements of a local array from 0 on; of SPREAD the elements of a buffer from b on.
  *
@@ -37,6 +38,10 @@
  * are `pitch` elements apart, by 16 or 32 channels, with weights laid out as for dot products of four bytes. It sums x
  * * w, wrapping.
  *
+ * WORDS is for processors that multiply whole words: each word of x is a + 65536 b, the bytes of two rows, so that a
+ * product by a weight is two products. It sums both by w, wrapping, and takes a and b from the word as bytes: other
+ * words have no meaning. Two taps are added before the halves are separated, so no weight is -128.
+ *
  *     ac_lb_tile(b, (ac_tile){.form = AC_TILE_PAIRS, .rows = 3, .channels = 2, .x = x, .w = w, .acc = acc}, x_at, w_at,
  *                steps);
  *
@@ -56,6 +61,7 @@ typedef enum ac_tile_form {
     AC_TILE_LANES,
     AC_TILE_UNSIGNED,
     AC_TILE_MATRIX,
+    AC_TILE_WORDS, /* rows: 2 or 4 */
     AC_TILE_FORMS
 } ac_tile_form;
 extern const char *const ac_tile_text[AC_TILE_FORMS];
@@ -87,6 +93,7 @@ void ac_tile_put(ac_ins *i, const ac_tile *t);
 bool ac_tile_fits(const ac_tile *t);     /* into an instruction? */
 int32_t ac_tile_depth(const ac_tile *t); /* of a step */
 int32_t ac_tile_slot(int32_t channel);
+int32_t ac_tile_byte(int32_t word, int32_t second); /* WORDS: of a row of the pair */
 /* Weights of two channels are interleaved: PAIRS, ROW. */
 bool ac_tile_pairs(ac_tile_form form);
 bool ac_tile_is_wide(const ac_tile *t); /* OUTER or LANES */
@@ -94,7 +101,7 @@ bool ac_tile_is_wide(const ac_tile *t); /* OUTER or LANES */
 int64_t ac_tile_reads(const ac_tile *t, int64_t steps);
 int64_t ac_tile_weights(const ac_tile *t, int64_t steps);
 
-/* The definition. x: i16 or i8 elements, by the form, at the first step; w likewise; to: accumulators, or elements from
+/* The definition. x: elements, by the form, at the first step; w likewise; to: accumulators, or elements from
  * b on. */
 void ac_tile_run(const ac_tile *t, const void *x, const void *w, int64_t steps, void *to);
 

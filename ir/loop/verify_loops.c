@@ -154,6 +154,7 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
         (t.form == AC_TILE_EACH &&
          (t.channels % 4 || !t.depth || t.depth % 16 || steps->op != AC_L_CONST || steps->k.i != 1)) ||
         (t.form == AC_TILE_UNSIGNED && (t.rows != 1 || !t.depth)) ||
+        (t.form == AC_TILE_WORDS && t.rows != 2 && t.rows != 4) ||
         (t.form == AC_TILE_MATRIX && (t.channels % 16 || t.shift || t.depth))) {
         fault(c, "has no such shape");
         return;
@@ -166,7 +167,8 @@ static void check_tile(checker *c, const ac_ins *i, const ac_ins *w_at, const ac
     const ac_buf *x = &c->fn->buf.item[t.x], *w = spreads ? NULL : &c->fn->buf.item[t.w],
                  *acc = &c->fn->buf.item[t.acc];
     const ac_dtype bytes = t.form == AC_TILE_UNSIGNED ? AC_U8 : AC_I8;
-    if (x->dtype != (t.form == AC_TILE_PAIRS ? AC_I16 : bytes) || (w && w->dtype != bytes))
+    const ac_dtype row = t.form == AC_TILE_PAIRS ? AC_I16 : t.form == AC_TILE_WORDS ? AC_I32 : bytes;
+    if (x->dtype != row || (w && w->dtype != bytes))
         fault(c, "does not exist for rows of %s and weights of %s", ac_dtype_name(x->dtype),
               ac_dtype_name(w ? w->dtype : bytes));
     if (spreads && (acc->dtype != AC_I8 || acc->role == AC_BUF_IN || acc->role == AC_BUF_CONST))

@@ -51,10 +51,12 @@ typedef struct range {
 
 /* TILE and REQUANT (replay_tiles.c): fields besides operands; x, w, acc, y and table are buffers. */
 typedef enum tile_form {
-#define FORMS(X)    \
-    X(PAIRS, pairs) \
-    X(BYTES, bytes) \
-    X(EACH, each) X(SPREAD, spread) X(ROW, row) X(OUTER, outer) X(LANES, lanes) X(UNSIGNED, unsigned) X(MATRIX, matrix)
+#define FORMS(X)      \
+    X(PAIRS, pairs)   \
+    X(BYTES, bytes)   \
+    X(EACH, each)     \
+    X(SPREAD, spread) \
+    X(ROW, row) X(OUTER, outer) X(LANES, lanes) X(UNSIGNED, unsigned) X(MATRIX, matrix) X(WORDS, words)
 #define FORM(name, text) TILE_##name,
     FORMS(FORM) N_TILES
 #undef FORM

@@ -37,6 +37,8 @@ static int64_t products_of(const tile *t, int64_t steps)
         return steps * 64;
     case TILE_EACH:
         return t->depth;
+    case TILE_WORDS:
+        return steps * 4;
     case TILE_UNSIGNED:
         return steps * t->depth;
     case TILE_OUTER:
@@ -69,6 +71,8 @@ static int64_t x_at(const tile *t, int64_t steps, int32_t row, int32_t channel, 
         return n / (steps * step) * part + row * (int64_t)t->pitch + n % (steps * step);
     case TILE_MATRIX:
         return row * (int64_t)t->pitch + n;
+    case TILE_WORDS:
+        return (n * t->rows + row) / 2;
     case TILE_LANES:
         return n / steps * part + row * (int64_t)t->pitch + n % steps * step + channel;
     case TILE_UNSIGNED:
@@ -94,6 +98,7 @@ static int64_t w_at(const tile *t, int32_t row, int32_t channel, int64_t n)
     case TILE_OUTER:
     case TILE_LANES:
     case TILE_UNSIGNED:
+    case TILE_WORDS:
     case TILE_SPREAD:
     case N_TILES:
         break;
@@ -121,6 +126,19 @@ static void add_product(span *sum, span a, span b)
     sum->hi += hi > hi2 ? hi : hi2;
 }
 
+/* One of the two bytes in a word a + 65536 b. */
+static span byte_of(span word, bool second)
+{
+    if (word.lo < -128 * 65537 || word.hi > 127 * 65537)
+        not_shown(false, "a word of a tile may hold more than two bytes");
+    if (word.lo != word.hi)
+        return (span){-128, 127};
+    const int64_t both = word.lo + 128 * 65537, b = both / 65536 - 128, a = both % 65536 - 128;
+    if (a > 127)
+        not_shown(false, "a word of a tile holds more than two bytes");
+    return second ? (span){b, b} : (span){a, a};
+}
+
 static range sum_of(const tile *t, int64_t x, int64_t w, int64_t steps, int32_t row, int32_t channel)
 {
     const bool pairs = t->form == TILE_PAIRS || t->form == TILE_ROW;
@@ -132,7 +150,10 @@ static range sum_of(const tile *t, int64_t x, int64_t w, int64_t steps, int32_t 
         span by = small(element_of(t->w, at));
         if (pairs && channel % 2)
             by = both(by, small(element_of(t->w, at + 1)));
-        add_product(&sum, small(element_of(t->x, x + x_at(t, steps, row, channel, i))), by);
+        span from = small(element_of(t->x, x + x_at(t, steps, row, channel, i)));
+        if (t->form == TILE_WORDS)
+            from = byte_of(from, row % 2);
+        add_product(&sum, from, by);
     }
     return wrapped((range){.lo = sum.lo, .hi = sum.hi}, I32);
 }

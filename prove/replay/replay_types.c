@@ -74,11 +74,12 @@ static void check_tile(const function *f, const instruction *i)
 {
     const tile *t = i->tile;
     const enum type bytes = t->form == TILE_UNSIGNED ? U8 : I8;
+    const enum type row = t->form == TILE_PAIRS ? I16 : t->form == TILE_WORDS ? I32 : bytes;
     const instruction *steps = &f->code[i->c];
     need_index(&f->code[i->a]);
     need_index(&f->code[i->b]);
     need_index(steps);
-    need(f->buf[t->x].type == (t->form == TILE_PAIRS ? I16 : bytes), "a buffer has another type");
+    need(f->buf[t->x].type == row, "a buffer has another type");
     if (t->form == TILE_SPREAD) {
         const buffer *to = &f->buf[t->acc];
         need(to->type == I8 && to->role != IN && to->role != CONSTANT, "a tile spreads to a buffer of i8");
@@ -89,6 +90,7 @@ static void check_tile(const function *f, const instruction *i)
     need(!pairs || t->channels % 2 == 0, "channels are in pairs");
     need(t->form != TILE_MATRIX || t->channels % 16 == 0, "channels are in blocks of 16");
     need((t->form != TILE_ROW && t->form != TILE_UNSIGNED) || t->rows == 1, "a tile of this form has one row");
+    need(t->form != TILE_WORDS || t->rows == 2 || t->rows == 4, "rows are in pairs");
     need((t->form != TILE_OUTER && t->form != TILE_LANES) || t->shift > 0, "a tile has no parts");
     need(t->form != TILE_LANES || t->pitch % t->depth == 0, "a row of a tile begins inside an element");
     if (t->form == TILE_EACH)

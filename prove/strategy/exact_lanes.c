@@ -217,6 +217,21 @@ static void load_stored(ac_lanes *e, ac_x x, ac_interval at)
     e->lane[x][0] = all;
 }
 
+/* Any accumulator of a tile whose rows have the same weights. */
+static bool load_any(ac_lanes *e, ac_x x, ac_x tile, ac_interval element, int64_t *work)
+{
+    const ac_tile t = ac_ins_tile(ac_p_ins(e->p, tile));
+    if (t.form != AC_TILE_WORDS || element.lo < 0 || element.hi >= t.rows * (int64_t)t.channels)
+        return false;
+    ac_interval all = {INT64_MAX, INT64_MIN}, sum, apart;
+    for (int32_t c = 0; c < t.channels; c++) {
+        *work += ac_lanes_sum(e, tile, c, &sum, &apart);
+        all = ac_interval_join(all, sum);
+    }
+    e->lane[x][0] = all;
+    return true;
+}
+
 static void load(ac_lanes *e, ac_x x, int64_t *work)
 {
     const ac_prover *p = e->p;
@@ -227,6 +242,8 @@ static void load(ac_lanes *e, ac_x x, int64_t *work)
     ac_interval apart;
     if (e->fixed[x])
         e->lane[x][0] = e->counter[x];
+    if (tile && load_any(e, x, tile, element, work))
+        return;
     if (tile && is_number(element))
         *work += ac_lanes_sum(e, tile, element.lo, &e->lane[x][0], &apart);
     if (!tile && ac_lanes_next_store(e, x, 0))

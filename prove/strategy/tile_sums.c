@@ -37,6 +37,9 @@ static bool weights_of(const ac_tile *t, int64_t at, int64_t steps, weights *w)
     case AC_TILE_MATRIX:
         *w = (weights){channel * 4, steps * 16, t->channels * 4, 4, 1};
         return true;
+    case AC_TILE_WORDS:
+        *w = (weights){channel, steps * 4, t->channels, 1, 0};
+        return true;
     case AC_TILE_SPREAD:
     case AC_TILE_FORMS:
         break;
@@ -56,7 +59,7 @@ int64_t ac_lanes_sum(ac_lanes *e, ac_x tile, int64_t at, ac_interval *sum, ac_in
     const ac_ins *i = ac_p_ins(p, tile);
     const ac_tile t = ac_ins_tile(i);
     const ac_interval from = ac_lanes_in_constant(e, t.w, e->lane[i->b][0]), steps = e->lane[i->c][0],
-                      x = ac_p_content(p, t.x);
+                      x = t.form == AC_TILE_WORDS ? ac_p_range(AC_I8) : ac_p_content(p, t.x);
     const ac_dtype d = p->fn->buf.item[t.w].dtype;
     weights w;
     *sum = *apart = ac_p_range(AC_I32);

@@ -11,19 +11,6 @@
 #include "ir/lower/conv/panel_kind.h"
 #include "ir/lower/matrix.h"
 
-ac_x ac_panel_weight(ac_lower *P, const ac_panel *p, ac_x oc, ac_x k)
-{
-    ac_lb *b = &P->b;
-    const ac_x in = ac_lb_min(b, oc, ac_lb_i32(b, p->c->n - 1)), ik = ac_lb_min(b, k, ac_lb_i32(b, p->depth - 1));
-    const ac_x at = ac_lb_add(b, ac_lb_mul(b, in, ac_lb_i32(b, p->depth)), ik);
-    ac_x v = ac_lb_cast(b, ac_lb_load(b, ac_lo_operand(P, p->c->w), at, 1), AC_I32);
-    if (p->c->n % p->channels)
-        v = ac_lb_select(b, ac_lb_eq(b, in, oc), v, ac_lb_i32(b, 0));
-    if (p->depth % p->step)
-        v = ac_lb_select(b, ac_lb_eq(b, ik, k), v, ac_lb_i32(b, 0));
-    return v;
-}
-
 /* ------------------------------------------------------------------ windows */
 
 /* Copies the taps of filter row ky, whose input row begins at unit `base`: those between columns `left` and `right`
@@ -132,47 +119,6 @@ static void put_pixel(const ac_panel_place *to, ac_x i, ac_x r, int32_t pixels)
 
 /* ------------------------------------------------------------------ tiles */
 
-static void position(const ac_panel_place *to, ac_x i, ac_x *at)
-{
-    ac_lb *b = &to->p->L->b;
-    at[0] = to->n;
-    at[1] = to->oy ? to->oy : ac_lb_div(b, i, to->p->k.out_columns);
-    at[2] = to->oy ? i : ac_lb_mod(b, i, to->p->k.out_columns);
-}
-
-ac_x ac_panel_done(const ac_panel *p, ac_x channel, ac_x acc)
-{
-    ac_lb *b = &p->L->b;
-    const ac_x start = ac_channel_start(p->c, channel, 1);
-    acc = p->biased ? ac_lb_add_wrap(b, acc, start) : ac_lb_add(b, acc, start);
-    return ac_channel_done(p->c, acc, channel);
-}
-
-/* The index of `channel` at position i. */
-static void index_of(const ac_panel_place *to, ac_x i, ac_x channel, ac_x *idx)
-{
-    const ac_panel *p = to->p;
-    if (p->L->node->op == AC_OP_CONV_2D)
-        position(to, i, idx);
-    else
-        ac_row_index(p->L, i, idx);
-    idx[p->c->out->rank - 1] = channel;
-}
-
-void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc)
-{
-    ac_x idx[AC_MAX_RANK];
-    index_of(to, i, channel, idx);
-    ac_lo_result(to->p->L, ac_panel_done(to->p, channel, acc), idx, 1);
-}
-
-void ac_panel_store_done(const ac_panel_place *to, ac_x i, ac_x channel, ac_x done)
-{
-    ac_x idx[AC_MAX_RANK];
-    index_of(to, i, channel, idx);
-    ac_lo_result(to->p->L, done, idx, 1);
-}
-
 /* partial: positions may end inside the tile; if x is read in place, the last tile then begins earlier, and its first
  * pixels are not stored again. */
 static void tile(const ac_panel_place *given, int32_t pixels, bool partial)
@@ -188,6 +134,7 @@ static void tile(const ac_panel_place *given, int32_t pixels, bool partial)
     } else if (partial) {
         end = ac_lb_min(b, end, ac_lb_sub(b, p->k.positions, to.first));
     }
+    const bool two = !p->in_place && p->kind->open_tile && p->kind->open_tile(&to);
     if (!p->in_place) {
         const ac_x r = ac_lb_for(b, "r", zero, end, 1, AC_MARK_SERIAL);
         const ac_x i = ac_lb_add(b, to.first, r);
@@ -196,16 +143,20 @@ static void tile(const ac_panel_place *given, int32_t pixels, bool partial)
         if (is_flat(&p->win)) {
             put_pixel(&to, i, r, pixels);
         } else {
-            position(&to, i, at);
+            ac_panel_position(&to, i, at);
             put_window(p, at[0], at[1], at[2], r, pixels);
         }
         ac_lb_end(b);
     }
+    if (p->kind->pack)
+        p->kind->pack(&to);
+    if (two)
+        ac_lb_end(b);
     const ac_x oc = ac_lb_for(b, "oc", zero, p->k.channels, p->channels, AC_MARK_SERIAL);
     p->kind->block(&to, pixels, begin, end, oc);
     ac_lb_end(b);
     if (p->kind->finish)
-        p->kind->finish(&to, end);
+        p->kind->finish(&to, begin, end);
 }
 
 /* `n` positions in tiles. A tile that is not full at the end is cheaper than a second copy of the code; in short rows
@@ -217,7 +168,7 @@ static void tiles(ac_panel_place *to, int64_t n, bool exactly)
     const ac_x zero = ac_lb_i32(b, 0);
     if (!exactly) {
         to->first = ac_lb_for(b, "p", zero, p->k.positions, p->pixels, AC_MARK_SERIAL);
-        tile(to, p->pixels, p->pixels > 1);
+        tile(to, p->pixels, p->pixels > 1 && (!p->kind->pack || n % p->pixels));
         ac_lb_end(b);
         return;
     }
@@ -294,34 +245,35 @@ static int lower(ac_panel *p)
     ac_panel_place to = {.p = p, .n = ac_lb_for_n(b, "n", p->win.n)};
     if (by_row)
         to.oy = ac_lb_for_n(b, "oy", p->win.y.out);
-    tiles(&to, positions, by_row);
+    tiles(&to, positions, by_row && !p->kind->pack);
     if (by_row)
         ac_lb_end(b);
     ac_lb_end(b);
     return AC_OK;
 }
 
-static const ac_panel_kind *kind_of(const ac_lower *L, const ac_channel *c, int64_t depth)
+/* The first kind that can do it. */
+static const ac_panel_kind *kind_of(const ac_lower *L, const ac_channel *c, int64_t depth, int64_t positions)
 {
-    static const ac_panel_kind *const KINDS[] = {&ac_panel_pairs, &ac_panel_plain};
+    static const ac_panel_kind *const KINDS[] = {&ac_panel_pairs, &ac_panel_words, &ac_panel_plain};
     if (c->kind != AC_MACS_I8 || c->zw || c->w->dtype != AC_I8 || L->target->vec_bytes || !ac_tensor_is_const(c->w) ||
         (c->bias && !ac_tensor_is_const(c->bias)))
         return NULL;
     for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
-        if (KINDS[i]->fits(L, c, depth))
+        if ((!KINDS[i]->suits || KINDS[i]->suits(positions)) && KINDS[i]->fits(L, c, depth))
             return KINDS[i];
     return NULL;
 }
 
 bool ac_panel_fits(ac_lower *L, const ac_channel *c, int64_t depth)
 {
-    return kind_of(L, c, depth) != NULL;
+    return kind_of(L, c, depth, 0) != NULL;
 }
 
 int ac_panel_conv(ac_lower *L, ac_channel *c, const ac_window *win)
 {
     ac_panel p = {.L = L, .c = c, .win = *win, .depth = win->y.taps * win->x.taps * win->ic};
-    p.kind = kind_of(L, c, p.depth);
+    p.kind = kind_of(L, c, p.depth, L->variant & AC_VARIANT_ROWS ? win->x.out : win->y.out * win->x.out);
     return lower(&p);
 }
 
@@ -329,6 +281,6 @@ int ac_panel_rows(ac_lower *L, ac_channel *c, int64_t rows, int64_t depth)
 {
     const ac_slide one = {.in = 1, .out = 1, .taps = 1, .stride = 1, .dil = 1}, all = {rows, rows, 1, 1, 1, 0};
     ac_panel p = {.L = L, .c = c, .win = {.n = 1, .ic = depth, .oc = c->n, .y = one, .x = all}, .depth = depth};
-    p.kind = kind_of(L, c, depth);
+    p.kind = kind_of(L, c, depth, rows);
     return lower(&p);
 }

@@ -3,6 +3,7 @@
  *     kind     for                                               tile                     line
  *     pairs    products of two halves (SMLAD)                    2 pixels x 4 channels    i16, in the order of SXTB16
  *     pairs    ... with a single position                         1 pixel x 4 channels     none: x in place
+ *     words    products of words, many registers               4 pixels x 4 channels    i32, two pixels in a word
  *     plain    one product at a time                             by registers             i8, or none: x in place
  *     plain    ... with products of 32 bits, eight registers     1 pixel x 8 channels     u8, x + 128
  *
@@ -11,6 +12,7 @@
  *     kind.prepare                              once: sizes, tables, buffers, weights
  *     for tile of positions:
  *       for r: open_pixel, put .., gathered     the window of each position goes to the line
+ *       kind.pack
  *       for oc: kind.block                      sums of a block of channels, finished and stored
  *       kind.finish
  */
@@ -25,7 +27,8 @@ struct ac_panel_place;
 typedef struct ac_panel_kind {
     /* i8, constant weights and bias. depth: products of an output. */
     bool (*fits)(const ac_lower *L, const ac_channel *c, int64_t depth);
-    /* positions: of an image, or of a row of it */
+    /* positions: of an image, or of a row of it. NULL: any number is as good. */
+    bool (*suits)(int64_t positions);
     void (*prepare)(struct ac_panel *p, int64_t positions);
     void (*open_pixel)(const struct ac_panel *p, ac_x r);
     /* Units `begin` .. end - 1 of x, counted from `base` (from -1: zero points), become units begin + shift .. of pixel
@@ -36,12 +39,17 @@ typedef struct ac_panel_kind {
     bool (*put_run)(const struct ac_panel *p, ac_x base, ac_x begin, ac_x shift);
     /* ... before and after all of pixel r; may be NULL */
     void (*gathered)(const struct ac_panel *p, ac_x r, int32_t pixels);
+    /* Before the pixels of a tile are gathered. True: it has opened a block for that, after one that gathers all of
+     * them at once. May be NULL. */
+    bool (*open_tile)(const struct ac_panel_place *to);
+    /* ... once all pixels are gathered, or none are since x is read in place; may be NULL. Then tiles are whole. */
+    void (*pack)(const struct ac_panel_place *to);
     /* Positions to.first + begin .. end - 1, which are rows begin .. of the tile; channels from oc on. */
     void (*block)(const struct ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end, ac_x oc);
-    /* ... after all channels of positions to.first .. to.first + end - 1; may be NULL */
-    void (*finish)(const struct ac_panel_place *to, ac_x end);
+    /* ... after all channels of them; may be NULL */
+    void (*finish)(const struct ac_panel_place *to, ac_x begin, ac_x end);
 } ac_panel_kind;
-extern const ac_panel_kind ac_panel_pairs, ac_panel_plain;
+extern const ac_panel_kind ac_panel_pairs, ac_panel_words, ac_panel_plain;
 
 /* Numbers of the shape as values that are never folded: kernels of all shapes have the same instructions. */
 typedef struct ac_panel_numbers {
@@ -66,11 +74,11 @@ typedef struct ac_panel {
     int32_t unit;             /* elements to copy at a time; a divisor of a tap's channels */
     int32_t channels, pixels; /* of the largest tile */
     int32_t x, w, line, acc;
-    int32_t bytes;          /* pairs: the buffer of a window in bytes; -1 */
-    int32_t rows;           /* pairs: the buffer of a tile's values before fused operators, i8 [pixel][channel]; -1 */
-    bool in_place;          /* x is read in place, `line` is x */
-    bool biased;            /* plain: bytes are unsigned, 128 more */
-    ac_x sum;               /* ... then a variable: the sum of a pixel's */
+    int32_t bytes; /* pairs: the buffer of a window in bytes; -1 */
+    int32_t rows;  /* pairs, words: the buffer of a tile's values before fused operators, i8 [pixel][channel]; -1 */
+    bool in_place; /* x is read in place, `line` is x */
+    bool biased;   /* plain: bytes are unsigned, 128 more */
+    ac_x sum;      /* ... then a variable: the sum of a pixel's */
     int64_t k_step, r_step; /* plain: element k + u of pixel r, u < step, is element k * k_step + r * r_step + u */
     ac_panel_numbers k;
 } ac_panel;
@@ -82,6 +90,8 @@ typedef struct ac_panel_place {
     ac_x first;
 } ac_panel_place;
 
+/* Image, row and column of position i. */
+void ac_panel_position(const ac_panel_place *to, ac_x i, ac_x *at);
 /* Weight k of channel oc, i32, in the loops of P that pack them; zero outside. */
 ac_x ac_panel_weight(ac_lower *P, const ac_panel *p, ac_x oc, ac_x k);
 /* The requantised value of `channel`, from its sum of products; the result of position i that is made of it. */
@@ -89,5 +99,11 @@ ac_x ac_panel_done(const ac_panel *p, ac_x channel, ac_x acc);
 void ac_panel_store_done(const ac_panel_place *to, ac_x i, ac_x channel, ac_x done);
 /* Both. */
 void ac_panel_store(const ac_panel_place *to, ac_x i, ac_x channel, ac_x acc);
+/* Fused operators of all channels, in a loop of their own, from p->rows if there is one: the function for the loop
+ * before (codegen/dsp/rows.h) has none. */
+void ac_panel_finish_rows(const ac_panel_place *to, ac_x begin, ac_x end);
+/* Windows are the pixels of x in their order; the first element of position to->first then. */
+bool ac_panel_reads_pixels(const ac_panel *p);
+ac_x ac_panel_first(const ac_panel_place *to);
 
 #endif

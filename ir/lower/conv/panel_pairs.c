@@ -165,23 +165,6 @@ static void store(const ac_panel_place *to, ac_x i, ac_x r, ac_x channel, ac_x s
         ac_lb_store(b, p->rows, ac_lb_add(b, ac_lb_mul(b, r, p->k.channels), channel), ac_panel_done(p, channel, sum));
 }
 
-/* Fused operators of all channels, in a loop of their own: the function for the loop before (codegen/dsp/rows.h) has
- * none. */
-static void finish(const ac_panel_place *to, ac_x end)
-{
-    const ac_panel *p = to->p;
-    ac_lb *b = &p->L->b;
-    const ac_x zero = ac_lb_i32(b, 0);
-    if (p->rows < 0)
-        return;
-    const ac_x r = ac_lb_for(b, "r", zero, end, 1, AC_MARK_SERIAL);
-    const ac_x oc = ac_lb_for(b, "oc", zero, p->k.channels, 1, AC_MARK_SERIAL);
-    const ac_x at = ac_lb_add(b, ac_lb_mul(b, r, p->k.channels), oc);
-    ac_panel_store_done(to, ac_lb_add(b, to->first, r), oc, ac_lb_load(b, p->rows, at, 1));
-    ac_lb_end(b);
-    ac_lb_end(b);
-}
-
 /* Position i of the tile, row r of the accumulators: its channels oc .. */
 static void finish_row(const ac_panel_place *to, int32_t pixels, ac_x i, ac_x r, ac_x oc)
 {
@@ -280,4 +263,11 @@ static void prepare(ac_panel *p, int64_t positions)
     pack_weights(p);
 }
 
-const ac_panel_kind ac_panel_pairs = {fits, prepare, open_pixel, put, put_run, gathered, block, finish};
+const ac_panel_kind ac_panel_pairs = {.fits = fits,
+                                      .prepare = prepare,
+                                      .open_pixel = open_pixel,
+                                      .put = put,
+                                      .put_run = put_run,
+                                      .gathered = gathered,
+                                      .block = block,
+                                      .finish = ac_panel_finish_rows};

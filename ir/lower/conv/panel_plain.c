@@ -31,11 +31,12 @@ typedef struct shape {
 } shape;
 
 static const shape SHAPES[] = {
-    {24, 4, 4, 1, 4, 4},
+    {24, 4, 4, 1, 8, 4},
     {13, 4, 2, 4, 4, 4},
     {8, 1, 8, 4, 8, 4},
 };
 
+enum { SLOWER = 20 };  /* percent */
 enum { REACHED = 32 }; /* biased: weights of a step that loads reach */
 
 static const shape *shape_of(const ac_target *t)
@@ -124,17 +125,6 @@ static void open_pixel(const ac_panel *p, ac_x r)
 
 /* ------------------------------------------------------------------ tiles */
 
-/* The first element of position to->first, if x is read in place. */
-static ac_x in_place(const ac_panel_place *to)
-{
-    const ac_panel *p = to->p;
-    ac_lb *b = &p->L->b;
-    ac_x row = ac_lb_mul(b, to->n, p->k.rows);
-    if (to->oy)
-        row = ac_lb_add(b, row, to->oy);
-    return ac_lb_mul(b, ac_lb_add(b, ac_lb_mul(b, row, p->k.columns), to->first), ac_lb_i32(b, p->depth));
-}
-
 static ac_x load_x(const ac_panel *p, ac_x at, int32_t r, int32_t u)
 {
     ac_lb *b = &p->L->b;
@@ -198,7 +188,7 @@ static void sums(const ac_panel_place *to, int32_t pixels, ac_x oc)
     const ac_x w_at = ac_lb_mul(b, oc, p->k.block_bytes);
     const ac_x k = ac_lb_for(b, "k", ac_lb_i32(b, 0), ac_lb_i32(b, (p->steps * p->step)), p->step, AC_MARK_SERIAL);
     const ac_x x_k =
-        ac_lb_add(b, p->in_place ? in_place(to) : ac_lb_i32(b, 0), ac_lb_mul(b, k, ac_lb_i32(b, p->k_step)));
+        ac_lb_add(b, p->in_place ? ac_panel_first(to) : ac_lb_i32(b, 0), ac_lb_mul(b, k, ac_lb_i32(b, p->k_step)));
     const ac_x w_k = ac_lb_add(b, w_at, ac_lb_mul(b, k, ac_lb_i32(b, p->channels)));
     for (int32_t u = 0; u < p->step; u++)
         products(p, acc, pixels, x_k, w_k, u);
@@ -225,17 +215,6 @@ static void block(const ac_panel_place *to, int32_t pixels, ac_x begin, ac_x end
 
 /* ------------------------------------------------------------------ the choice */
 
-static bool reads_in_place(const ac_panel *p)
-{
-    const ac_slide *s[] = {&p->win.y, &p->win.x};
-    if (p->biased || p->depth % p->step)
-        return false;
-    for (int i = 0; i < 2; i++)
-        if (s[i]->taps != 1 || s[i]->stride != 1 || s[i]->pad || s[i]->in != s[i]->out)
-            return false;
-    return true;
-}
-
 /* Biased: the channels of a block that take the fewest instructions; the last block may have unused ones. More than
  * four are two halves. */
 static int32_t best_block(int64_t n, int32_t most)
@@ -253,7 +232,7 @@ static void prepare(ac_panel *p, int64_t positions)
     const ac_rows rows = {p->depth, p->depth, 1};
     const shape *s = shape_of(L->target);
     p->pixels = positions < s->pixels ? (int32_t)positions : s->pixels;
-    p->channels = positions == 1 ? s->alone : s->channels;
+    p->channels = positions > 1 ? s->channels : p->c->n % s->alone ? 4 : s->alone;
     p->biased = L->target->mul == AC_MUL_LOW;
     if (p->biased)
         p->channels = best_block(p->c->n, p->channels);
@@ -263,7 +242,7 @@ static void prepare(ac_panel *p, int64_t positions)
     p->steps = (p->depth + p->step - 1) / p->step;
     p->step = (int32_t)((p->depth + p->steps - 1) / p->steps);      /* the last step has few unused elements */
     p->unit = p->win.ic % 4 || ac_lo_align(L, p->c->x) < 4 ? 1 : 4; /* bytes at once */
-    p->in_place = reads_in_place(p);
+    p->in_place = !p->biased && p->depth % p->step == 0 && ac_panel_reads_pixels(p);
     ac_channel_tables(p->c, p->c->n, &rows, p->c->zx + (p->biased ? 128 : 0));
     p->x = p->line = ac_lo_operand(L, p->c->x);
     p->k_step = 1;
@@ -276,10 +255,13 @@ static void prepare(ac_panel *p, int64_t positions)
         }
     }
     p->acc = ac_lo_local(L, "acc", AC_I32, (int64_t)p->pixels * p->channels);
+    if (L->variant & AC_VARIANT_LINE_1 && p->pixels > 1) /* instead of panel_words.c */
+        L->out->slower = SLOWER;
     pack_weights(p);
     p->c->line.wraps = p->biased; /* the loops do not show that the sum of X is part of the other one */
     if (p->biased)
         p->sum = ac_lb_var(&L->b, "sum", ac_lb_i32(&L->b, 0));
 }
 
-const ac_panel_kind ac_panel_plain = {fits, prepare, open_pixel, put, NULL, NULL, block, NULL};
+const ac_panel_kind ac_panel_plain = {
+    .fits = fits, .prepare = prepare, .open_pixel = open_pixel, .put = put, .block = block};

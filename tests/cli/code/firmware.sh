@@ -14,6 +14,9 @@ one() { # NAME MODEL INPUT OUTPUT TARGET BOARD
     python3 "$fw" --target $6 --src "$1.c" --main main.c -O 2 --cflags="-I$tmp" || fail "$1 on $5"
 }
 m=$models
+# all channels of four pixels are one function there: results alone do not show it
+"$arenac" compile -q -t rv32imac --stack estimate "$m/digits_int8.tflite" --emit c -o words.c || fail words
+grep -q ' rows_4x4(line' words.c || fail 'tiles of words, not rows_4x4'
 for t in $targets; do
     case $t in rv32imac) q=rv32 ;; *) q=$t ;; esac
     one digits "$m/digits_int8.tflite" "$m/digits_int8.in0.0.npy" "$m/digits_int8.out0.0.npy" $t $q

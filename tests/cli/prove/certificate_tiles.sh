@@ -11,7 +11,7 @@ valid() { # CERTIFICATE OPTION...
 }
 valid plain.cert --overlap on --share-kernels
 # tiles of firmware targets, in all their forms, and sums that fit because of the weights of their channel
-for t in cortex-m4 cortex-m55 rv32imac-zve32x; do valid $t.cert -t $t; done
+for t in cortex-m4 cortex-m55 rv32imac rv32imac-zve32x; do valid $t.cert -t $t; done
 
 # planted in the tiles of TARGET, and in what makes bytes of their sums
 tile() { # TARGET STATUS TEXT SED
@@ -23,6 +23,8 @@ tile cortex-m4 2 'accumulators are' 's/tile pairs 2 x 4/tile pairs 2 x 8/'
 tile cortex-m4 2 'accumulators are' 's/tile pairs 2 x 4/tile pairs 9 x 4/'
 tile cortex-m4 2 'channels are in pairs' 's/tile pairs 2 x 4/tile pairs 2 x 3/'
 tile cortex-m4 2 'another type' 's/tile pairs 2 x 4/tile bytes 2 x 4/'
+tile rv32imac 2 'rows are in pairs' 's/tile words 4 x 4/tile words 1 x 4/'
+tile rv32imac 3 'more than two bytes' 's/^const i32 65536$/const i32 65537/; s/\(const i32\) 65536$/\1 65537/'
 tile cortex-m4 2 'not known' 's/tile pairs/tile pears/'
 tile cortex-m55 1 'element .* of acc' 's/\(requant 8 out\[%[0-9]*\] acc\) 1 /\1 7 /'
 tile cortex-m55 1 'the count of a shift may be 32 .. 32' '/^const i32/ s/ -[5-9]$/ -32/; /^const i32/ s/ -1[0-9]$/ -32/'

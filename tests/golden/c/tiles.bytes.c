@@ -36,11 +36,12 @@
 
 /* Every operation rounds by itself: a * b + c is two roundings unless an fma is written. gcc 12 takes the
  * stores of a loop that makes their addresses from two pointers (2 * p - q) for stores through NULL.
- * What is loaded early keeps sums out of registers: only a second pass schedules. */
+ * What is loaded early keeps sums out of registers: only a second pass schedules, and no value of an iteration
+ * stays for the next ones. */
 #if defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
 #elif defined(__GNUC__)
-#pragma GCC optimize("fp-contract=off,no-delete-null-pointer-checks,no-schedule-insns")
+#pragma GCC optimize("fp-contract=off,no-delete-null-pointer-checks,no-schedule-insns,no-predictive-commoning")
 #endif
 
 /* Adds to 8 accumulators: a row by 8 channels of packed weights, 4 elements of each in a step. */

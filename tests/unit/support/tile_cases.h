@@ -21,6 +21,28 @@ static int32_t repeated(const char *name, int32_t from, int64_t n)
     return to;
 }
 
+/* A local array of n words, each of two bytes of `from`. */
+static int32_t paired(int32_t from, int64_t n)
+{
+    const int32_t to = ac_lb_buf(&b, "pairs", AC_I32, n, AC_BUF_LOCAL, 4, NULL);
+    const ac_x i = ac_lb_for_n(&b, "i", n), last = ac_lb_sub(&b, ac_lb_i32(&b, n - 1), i);
+    const ac_x low = ac_lb_cast(&b, ac_lb_load(&b, from, i, 1), AC_I32),
+               high = ac_lb_cast(&b, ac_lb_load(&b, from, last, 1), AC_I32);
+    ac_lb_store(&b, to, i, ac_lb_add(&b, low, ac_lb_mul(&b, high, ac_lb_i32(&b, 65536))));
+    ac_lb_end(&b);
+    return to;
+}
+
+/* A local array of n bytes of `from`, -127 for -128. */
+static int32_t above_least(int32_t from, int64_t n)
+{
+    const int32_t to = ac_lb_buf(&b, "weights", AC_I8, n, AC_BUF_LOCAL, 4, NULL);
+    const ac_x i = ac_lb_for_n(&b, "i", n);
+    ac_lb_store(&b, to, i, ac_lb_max(&b, ac_lb_load(&b, from, i, 1), ac_lb_int(&b, AC_I8, -127)));
+    ac_lb_end(&b);
+    return to;
+}
+
 /* Sums of a tile, starting from the accumulators, of as many steps as fit, at most `most`.
  */
 static void sums(ac_tile t, int64_t most)
@@ -45,6 +67,10 @@ static void sums(ac_tile t, int64_t most)
     while (t.form != AC_TILE_EACH && t.form != AC_TILE_MATRIX && steps < most && ac_tile_reads(&t, steps + 1) <= N &&
            ac_tile_weights(&t, steps + 1) <= N)
         steps++;
+    if (t.form == AC_TILE_WORDS) {
+        t.x = paired(t.x, ac_tile_reads(&t, steps));
+        t.w = above_least(t.w, ac_tile_weights(&t, steps));
+    }
     for (int32_t i = 0; i < n; i++)
         ac_lb_store(&b, t.acc, ac_lb_i32(&b, i), ac_lb_load(&b, z, ac_lb_i32(&b, i), 1));
     ac_lb_tile(&b, t, ac_lb_i32(&b, 0), ac_lb_i32(&b, 0), ac_lb_i32(&b, steps));
@@ -201,6 +227,9 @@ static void tile_cases(void)
     sums((ac_tile){.form = AC_TILE_LANES, .rows = 2, .channels = 8, .pitch = 8, .shift = 1, .depth = 1}, N);
     for (int32_t rows = 1; rows <= 4; rows += 3)
         sums((ac_tile){.form = AC_TILE_MATRIX, .rows = rows, .channels = 16, .pitch = 3}, 2);
+    for (int32_t rows = 2; rows <= 4; rows += 2)
+        for (int32_t channels = 1; channels <= 4; channels += 3)
+            sums((ac_tile){.form = AC_TILE_WORDS, .rows = rows, .channels = channels}, N);
     spread(1, 0, 1, 1);
     spread(1, 0, 1, 0);
     for (int32_t channels = 1; channels <= 8; channels += channels < 4 ? 1 : 2)
