@@ -10,7 +10,9 @@
 
 #include <string.h>
 
+/* Those marked +: weights are copied to RAM first, in blocks of channels if they are many. */
 static const char *const MODELS[] = {"digits_int8.tflite",
+                                     "+dsnet_int8.tflite",
                                      "branch_int8.tflite",
                                      "dsnet_int8.tflite",
                                      "branch_f32.tflite",
@@ -19,7 +21,7 @@ static const char *const MODELS[] = {"digits_int8.tflite",
                                      "../tests/golden/ops/softmax-threads.ag"};
 static const char *const TARGETS[] = {"generic", "x86-64-v3", "cortex-m4", "cortex-m55", "cuda-sm75", "cuda-sm80"};
 
-enum { N_TARGETS = sizeof TARGETS / sizeof *TARGETS, MUTANTS = 504, MOST_ARGS = 32 };
+enum { N_TARGETS = sizeof TARGETS / sizeof *TARGETS, MUTANTS = 576, MOST_ARGS = 32 };
 
 static int refused, accepted; /* mutants */
 
@@ -209,12 +211,14 @@ int main(int argc, char **argv)
     const uint64_t start = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     const int32_t pairs = (int32_t)(sizeof MODELS / sizeof *MODELS * N_TARGETS);
     for (int32_t i = 0; i < pairs; i++) {
-        const char *model = MODELS[i / N_TARGETS], *target = TARGETS[i % N_TARGETS];
+        const bool cached = *MODELS[i / N_TARGETS] == '+';
+        const char *model = MODELS[i / N_TARGETS] + cached, *target = TARGETS[i % N_TARGETS];
         char path[400], what[500];
         snprintf(path, sizeof path, "%s/models/%s", SOURCE_DIR, model);
         const char *paths[] = {path};
         arenac *a = arenac_open();
-        MUST(!arenac_set(a, "target", target) && !arenac_read(a, paths, 1) && !arenac_compile(a));
+        MUST(!arenac_set(a, "target", target) && (!cached || !arenac_set(a, "cache-weights", "1K")) &&
+             !arenac_read(a, paths, 1) && !arenac_compile(a));
         for (int32_t k = 0; k < mutants / pairs; k++) {
             seed = start * 1000003 + (uint64_t)(i * 100000 + k) * 7919 + 1;
             snprintf(what, sizeof what, "%s -t %s, mutant %d", model, target, k);
