@@ -57,8 +57,9 @@ bool ac_stripe_windows(ac_stripe_work *w, bool paired);
 
 /* stripe_lower.c: parameters of the new function; false: too many. */
 bool ac_stripe_buffers(ac_stripe_work *w, ac_bytes align);
-/* Constants that the rows of the group read again: q->cached, and their bytes. false: they take more than is
- * allowed. */
+
+/* stripe_cache.c: constants that the rows of the group read again: q->cached, and their bytes. false: they take more
+ * than is allowed. */
 bool ac_stripe_cache(const ac_stripes *v, ac_stripe_group *q, ac_bytes align, ac_region *region);
 
 #endif

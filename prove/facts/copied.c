@@ -3,7 +3,6 @@
 
 #include "ir/loop/ins_fields.h"
 #include "ir/loop/tiles.h"
-#include "prove/facts/structure.h"
 
 #include <string.h>
 
@@ -38,6 +37,14 @@ static bool repeats(const ac_prover *p, ac_x x, ac_x loop)
            repeats(p, i->b, loop);
 }
 
+static bool ends_early(const finder *f, ac_x loop)
+{
+    for (ac_x x = loop + 1; x < f->end[loop]; x++)
+        if (ac_p_ins(f->p, x)->op == AC_L_BREAK_IF)
+            return true;
+    return false;
+}
+
 /* The store at x, in the open blocks, is a copy with an offset: every iteration of the loop of the offset makes it. */
 static bool in_each_block(finder *f, ac_x x, ac_x base, int32_t buf)
 {
@@ -50,7 +57,7 @@ static bool in_each_block(finder *f, ac_x x, ac_x base, int32_t buf)
     const ac_x loop = f->loop[k];
     for (int32_t inner = k + 1; inner < f->n; inner++)
         if (ac_p_ins(p, f->loop[inner])->op != AC_L_FOR || !repeats(p, f->loop[inner], loop) ||
-            ac_p_breaks_off(p, f->loop[inner]))
+            ends_early(f, f->loop[inner]))
             return false;
     if (f->within[buf] && f->within[buf] != loop)
         return false;

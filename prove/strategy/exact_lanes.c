@@ -72,11 +72,6 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p)
     }
 }
 
-ac_interval ac_lanes_in_constant(const ac_lanes *e, int32_t buf, ac_interval at)
-{
-    return e->base[buf] ? ac_interval_add(at, e->lane[e->base[buf]][0]) : at;
-}
-
 bool ac_lanes_constant(const ac_lanes *e, int32_t buf)
 {
     return e->data[buf] != NULL;

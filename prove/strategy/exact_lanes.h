@@ -40,7 +40,10 @@ void ac_lanes_open(ac_lanes *e, const ac_prover *p);
 /* Computes x, which makes a value or begins a loop, from its operands; returns the work that it took. */
 int64_t ac_lanes_value(ac_lanes *e, ac_x x);
 /* The element of the constant that is element `at` of the buffer. */
-ac_interval ac_lanes_in_constant(const ac_lanes *e, int32_t buf, ac_interval at);
+static inline ac_interval ac_lanes_in_constant(const ac_lanes *e, int32_t buf, ac_interval at)
+{
+    return e->base[buf] ? ac_interval_add(at, e->lane[e->base[buf]][0]) : at;
+}
 bool ac_lanes_constant(const ac_lanes *e, int32_t buf);
 /* The tile whose accumulator load x reads; 0: it reads none. */
 ac_x ac_lanes_tile(ac_lanes *e, ac_x x);
