@@ -13,6 +13,8 @@ from typing import Any, Dict, List, Optional, Sequence, Tuple
 
 from ._tool import Error, Model, Option, Path, call, is_torch, paths
 
+NOT_OF_NUMPY = ("bf16", "f8", "f4")  # how types begin that NumPy does not have
+
 
 def _is_numpy(x: Any) -> bool:
     numpy = sys.modules.get("numpy")
@@ -30,11 +32,12 @@ def _plain(x: Any) -> Any:
 
 
 def like(inputs: Sequence[Any], results: Sequence[Any]) -> List[Any]:
-    """The results as tensors of PyTorch if an input is one, as arrays if one is an array of NumPy, else as they are."""
+    """The results as tensors of PyTorch if an input is one, as arrays if one is an array of NumPy, else as they are,
+    and so are types that NumPy does not have."""
     if any(is_torch(x, "Tensor") for x in inputs):
         return [sys.modules["torch"].from_dlpack(y) for y in results]
     if any(_is_numpy(x) for x in inputs):
-        return [y.numpy() for y in results]
+        return [y if y.dtype.startswith(NOT_OF_NUMPY) else y.numpy() for y in results]
     return list(results)
 
 

@@ -4,6 +4,7 @@ Nothing here is imported before a module of PyTorch is given, so arenac needs no
 """
 from __future__ import annotations
 
+import contextlib
 import importlib
 import inspect
 import io
@@ -12,7 +13,7 @@ import threading
 import traceback
 import warnings
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Set, Tuple
+from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Tuple
 
 from ._module import Module, _plain, like, made
 from ._tool import NOT_SUPPORTED, Error, Option, Path, is_torch
@@ -151,6 +152,18 @@ def _tensor(x: Any) -> Any:
     return _torch().as_tensor(x) if numpy and isinstance(x, (numpy.ndarray, numpy.generic)) else x
 
 
+@contextlib.contextmanager
+def _whole_attention() -> Iterator[None]:
+    """Without the operators that do a whole layer of a transformer on the devices of PyTorch, and nowhere else."""
+    mha = _torch().backends.mha
+    before = mha.get_fastpath_enabled()
+    mha.set_fastpath_enabled(False)
+    try:
+        yield
+    finally:
+        mha.set_fastpath_enabled(before)
+
+
 def export(net: Any, args: Any = (), kwargs: Optional[Mapping[str, Any]] = None,
            dynamic_shapes: Any = None) -> Exported:
     """An nn.Module and example inputs (one, or a tuple of several) as a program. Error: what torch.export refuses."""
@@ -159,7 +172,7 @@ def export(net: Any, args: Any = (), kwargs: Optional[Mapping[str, Any]] = None,
     bound = signature.bind(*(args if isinstance(args, tuple) else (args,)), **(kwargs or {}))
     given = _pytree().tree_map(_tensor, (bound.args, dict(sorted(bound.kwargs.items()))))
     try:
-        with torch.no_grad():
+        with torch.no_grad(), _whole_attention():
             program = torch.export.export(net, given[0], given[1], dynamic_shapes=dynamic_shapes)
     except Exception as e:
         raise _failed(net, e) from e

@@ -94,6 +94,11 @@ class Nested(nn.Module):
         return {"sum": y + b, "twice": (y, y), "none": None, "scale": scale, "mask": mask, "input": b}
 
 
+class Halves(nn.Module):
+    def forward(self, x):
+        return x > 0.5, x.half().sum(), x.bfloat16()
+
+
 nested = Nested().eval()
 pair = {"a": torch.rand(2, 3), "b": torch.rand(2, 3)}
 m = arenac.compile(nested, (pair,), {"scale": 3})
@@ -105,6 +110,15 @@ raises(TypeError, ["nested"], lambda: m(pair))
 raises(TypeError, ["pair"], lambda: m())
 raises(ValueError, ["shape [2, 3], not [4, 3]", "dynamic_shapes"], lambda: m(dict(pair, a=torch.rand(4, 3)), scale=3))
 raises(ValueError, ["f64"], lambda: m(dict(pair, a=pair["a"].double()), scale=3))
+
+# layers that PyTorch does by one operator of its own; types that NumPy does not have
+layer = nn.TransformerEncoderLayer(8, 2, 16, batch_first=True).eval()
+x = torch.rand(1, 3, 8)
+assert near(arenac.compile(layer, x)(x), layer(x).detach()) and torch.backends.mha.get_fastpath_enabled()
+x = torch.rand(3)
+halves = arenac.compile(Halves(), x)
+assert all(torch.equal(a, b) for a, b in zip(halves(x), Halves()(x)))
+assert [type(y).__name__ for y in halves(x.numpy())] == ["ndarray", "ndarray", "Tensor"]
 
 # open sizes
 n = torch.export.Dim("n", max=9)
