@@ -20,7 +20,11 @@ target_link_libraries(library INTERFACE arn_rt m ${CMAKE_DL_LIBS})
 install(TARGETS library EXPORT arenacTargets ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT dev)
 # The same as a shared library that exports arenac_* alone; the C++ header is for both.
 option(ARENAC_SHARED "also build and install the library as a shared one" OFF)
-if(ARENAC_SHARED OR (BUILD_TESTING AND NOT EMSCRIPTEN AND NOT ARENAC_FUZZ)) # tests/cli/hosts/cpp.sh
+set(tested ${BUILD_TESTING}) # tests/cli/hosts/cpp.sh
+if(CMAKE_CROSSCOMPILING OR ARENAC_SANITIZE OR ARENAC_FUZZ)
+  set(tested OFF)
+endif()
+if(ARENAC_SHARED OR tested)
   add_library(shared SHARED ${layer_objects} $<TARGET_OBJECTS:ac_runtime>)
   set_target_properties(shared PROPERTIES OUTPUT_NAME arenac LINKER_LANGUAGE C VERSION ${PROJECT_VERSION}
     SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
