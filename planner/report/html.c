@@ -59,6 +59,8 @@ static void put_bar(ac_sink *to, const ac_report *r)
     ac_put(to, "<label>Compare with <select id=\"than\"><option value=\"\">nothing</option></select></label>"
                "<input type=\"file\" id=\"than-file\" hidden aria-label=\"A page, JSON report or lock to compare "
                "with\" accept=\".html,.json,.lock\">\n"
+               "<label hidden>Fold <select id=\"fold\"><option value=\"0\">nothing</option><option value=\"1\">modules"
+               "</option><option value=\"2\">submodules</option></select></label>\n"
                "<label>Colour by <select id=\"color\"></select></label>\n"
                "<label><input type=\"checkbox\" id=\"log\"> log</label>\n"
                "<span class=\"end\"><select id=\"save\" aria-label=\"Save the map as a file\"><option value=\"\">Save"

@@ -209,8 +209,8 @@ async function graph(b) {
         s > t.producer_step).map(s => t.producer_step + " " + s)));
     same("an edge for each reader", await p.evaluate("net.edge.filter(e => e.from < D.steps && e.to < D.steps).length"),
         reads.size);
-    same("the peak is marked", await p.evaluate(text(".node.at-peak .h2")), j.plan.peak_step + " "
-        + j.steps[j.plan.peak_step].op);
+    const peak = await p.evaluate("document.querySelector('.node.at-peak').ariaLabel");
+    same("the peak is marked", peak.startsWith(`step ${j.plan.peak_step} ${j.steps[j.plan.peak_step].op}`), true);
     await p.click(...await p.evaluate(spot(".node[data-n='2']")));
     same("picked", await p.evaluate("state.step"), 2);
     await p.key("ArrowDown");
@@ -218,6 +218,27 @@ async function graph(b) {
     same("along an edge", await p.evaluate("state.step") > 2, true);
     await p.click(...await p.evaluate(spot("#show-map")));
     same("the map again", await p.evaluate("[el('graph').hidden, el('map').hidden]"), [true, false]);
+}
+
+// Modules are one node each until they are clicked; names end inside of their boxes; the overview has all nodes.
+async function folded(b) {
+    const p = await b.page(url("modules", "show=graph"));
+    const fold = n => p.evaluate(`(e => { e.value = "${n}"; e.onchange({target: e}); })(el("fold"))`);
+    same("can be folded", await p.evaluate("el('fold').offsetParent !== null"), true);
+    same("all steps", await p.evaluate("net.node.length"), 11);
+    await fold(2);
+    same("three modules", await p.evaluate("net.node.map(n => [n.step, n.last])"),
+        [[0, 2], [3, 5], [6, 8], [-1, null], [-1, null]]);
+    same("edges go down", await p.evaluate("net.edge.every(e => net.node[e.from].y < net.node[e.to].y)"), true);
+    same("the peak is marked", await p.evaluate("document.querySelectorAll('.module .peak-mark').length"), 1);
+    await fold(1);
+    same("one module", await p.evaluate("net.node.length"), 3);
+    await p.click(...await p.evaluate(spot(".node.module")));
+    same("unfolded", await p.evaluate("net.node.length"), 11);
+    same("inside", await p.evaluate(`[...document.querySelectorAll("#graph .node text:not(.peak-mark)")].every(t =>
+        t.getBoundingClientRect().right <= t.parentNode.querySelector("rect").getBoundingClientRect().right)`), true);
+    same("overview", await p.evaluate("document.querySelectorAll('.over .dot').length > 1"), true);
+    same("the page's own", p.console, []);
 }
 
 // Who does what: a bar for each thread that works on a step, in its phase; the chart follows the zoom of the map.
@@ -356,7 +377,7 @@ async function accessible(b) {
     await reached(p);
     await links(b, p);
     await keys(b);
-    for (const part of [beforeAndAfter, overlaps, memories, many, tens, looks, whatIf, graph, threads, narrow,
+    for (const part of [beforeAndAfter, overlaps, memories, many, tens, looks, whatIf, graph, folded, threads, narrow,
         ...axe ? [accessible] : []])
         await part(b);
     same("console", p.console, []);

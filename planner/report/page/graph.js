@@ -6,11 +6,34 @@
 // edges and points; an edge over more than FAR layers gets no points and runs at the side.
 const NODE = {w: 158, h: 46, gapX: 26, gapY: 40, point: 12}, SWEEPS = 12, FAR = 40;
 let net = null; // {node, edge, width, height}
+let fold = 0; // parts of a name that make a module; 0: each step is a node
+const unfolded = new Set(); // first steps of modules that are shown step by step
 
-// Nodes and edges of the rows: {id, step or row, from, to, layer, x, y, w}.
+const moduleAt = s => D.step_name[s].split(";")[0].split("/").slice(0, -1).slice(0, fold).join("/");
+
+// Steps that are a node together, as [first, last]: steps of one module without others between them, so that no edge
+// goes back.
+function runs() {
+    const list = [];
+    D.step_op.forEach((_, s) => {
+        const last = list.at(-1);
+        if (fold && last && moduleAt(s) && moduleAt(s) === moduleAt(last[0]) && !unfolded.has(last[0])
+            && !unfolded.has(s))
+            last[1] = s;
+        else
+            list.push([s, s]);
+    });
+    return list;
+}
+
+// Nodes and edges of the rows: {id, step to last or row, from, to, layer, x, y, w}.
 function graphOf() {
-    const node = D.step_op.map((op, s) => ({step: s, row: -1, in: [], out: [], layer: 0, w: NODE.w}));
-    const edge = [], best = new Map();
+    const node = runs().map(([step, last]) => ({step, last, row: -1, in: [], out: [], layer: 0, w: NODE.w}));
+    const edge = [], best = new Map(), of = [], own = node.length;
+    node.forEach((n, k) => {
+        for (let s = n.step; s <= n.last; s++)
+            of[s] = k;
+    });
     const add = (from, to, row) => {
         const key = from + " " + to, old = best.get(key);
         if (old && D.root[D.item[old.row]] !== old.row) // a view, which says more than what it is a view of
@@ -26,14 +49,14 @@ function graphOf() {
     D.name.forEach((_, i) => {
         if (D.item[i] < 0)
             return;
-        let from = D.producer[i];
+        let from = D.producer[i] >= 0 ? of[D.producer[i]] : -1;
         if (from < 0 && (D.kind[i] === "in" || D.kind[i] === "state") && !D.alias[i])
             from = node.push({step: -1, row: i, in: [], out: [], layer: 0, w: NODE.w}) - 1;
         if (from < 0)
             return;
         for (const s of D.readers[i])
-            if (s > from || from >= D.step_op.length)
-                add(from, s, i);
+            if (of[s] > from || from >= own)
+                add(from, of[s], i);
         if (D.kind[i] === "out")
             add(from, node.push({step: -1, row: i, in: [], out: [], layer: 0, w: NODE.w}) - 1, i);
     });
@@ -188,24 +211,55 @@ function pathOf(e) {
     return d;
 }
 
-const cut = (text, n) => text.length > n ? ".." + text.slice(2 - n) : text;
+// A line of a node, cut so that it ends inside of the box.
+function line(g, y, text, room, c) {
+    const t = make(g, "text", {x: 8, y, class: c}, text), wide = t.getComputedTextLength();
+    const n = Math.floor(text.length * room / Math.max(wide, 1));
+    if (wide > room)
+        t.textContent = c === "h2" ? text.slice(0, n - 2) + ".." : ".." + text.slice(2 - n);
+}
+
+// Shows a module step by step.
+function unfold(n) {
+    for (let s = n.step; s <= n.last; s++)
+        unfolded.add(s);
+    relay(n.step);
+}
+
+// Lays the graph out again, with the node of a step in the middle.
+function relay(step) {
+    const scale = net.scale;
+    net = {...layGraph(), scale};
+    drawGraph();
+    drawNetMap();
+    const k = net.node.findIndex(n => n.step <= step && step <= n.last);
+    if (k >= 0)
+        showNode(k);
+}
 
 function drawNode(svg, n, k) {
-    const step = n.step >= 0, i = n.row;
+    const step = n.step >= 0, i = n.row, many = step && n.last > n.step;
+    const peak = step && n.step <= D.peak && D.peak <= n.last;
     const outs = step ? n.out.map(e => e.row) : [i];
-    const g = make(svg, "g", {class: "node " + (step ? familyOf(D.step_op[n.step]) : D.kind[i])
-        + (step && n.step === D.peak ? " at-peak" : ""), "data-n": k, tabindex: 0, role: "button",
-        transform: "translate(" + (n.x - n.w / 2) + " " + n.y + ")", "aria-label": step ? "step " + opOf(n.step) + " "
-        + D.step_name[n.step] + (n.step === D.peak ? ", the peak" : "") : D.kind[i] + " " + D.name[i]});
+    const what = many ? "module " + moduleAt(n.step) + ", steps " + n.step + " to " + n.last
+        : step ? "step " + opOf(n.step) + " " + D.step_name[n.step] : D.kind[i] + " " + D.name[i];
+    const g = make(svg, "g", {class: "node " + (many ? "module" : step ? familyOf(D.step_op[n.step]) : D.kind[i])
+        + (peak ? " at-peak" : ""), "data-n": k, tabindex: 0, role: "button",
+        transform: "translate(" + (n.x - n.w / 2) + " " + n.y + ")", "aria-label": what + (peak ? ", the peak" : "")});
     make(g, "rect", {width: n.w, height: NODE.h, rx: step ? 4 : 20});
-    make(g, "text", {x: 8, y: 15, class: "h2"}, cut(step ? opOf(n.step) : D.short[i], 23));
-    make(g, "text", {x: 8, y: 28, class: "s"}, cut(step ? outs.length ? D.short[outs[0]] : D.step_short[n.step]
-        : "graph " + (D.kind[i] === "in" ? "input" : D.kind[i] === "out" ? "output" : D.kind[i]), 25));
+    line(g, 15, many ? moduleAt(n.step) : step ? opOf(n.step) : D.short[i], n.w - 12, "h2");
+    const ends = {in: "graph input", out: "graph output"};
+    line(g, 28, many ? n.last - n.step + 1 + " steps, " + n.step + " to " + n.last : !step ? ends[D.kind[i]] || "graph "
+        + D.kind[i] : outs.length ? D.short[outs[0]] : D.step_short[n.step], n.w - 12, "s");
     if (outs.length)
-        make(g, "text", {x: 8, y: 41, class: "s"}, cut(D.type[outs[0]] + " " + size(D.bytes[outs[0]]), 25));
-    if (step && n.step === D.peak)
-        make(g, "text", {x: n.w - 6, y: 28, class: "peak-mark", "text-anchor": "end"}, "peak");
+        line(g, 41, D.type[outs[0]] + " " + size(D.bytes[outs[0]]), n.w - 12, "s");
+    if (peak)
+        make(g, "text", {x: n.w, y: -4, class: "peak-mark", "text-anchor": "end"}, "peak");
     const pick = () => {
+        if (many) {
+            unfold(n);
+            return;
+        }
         if (step)
             pickStep(n.step);
         if (outs.length)
@@ -222,13 +276,14 @@ function drawNode(svg, n, k) {
             return;
         e.preventDefault();
     };
-    g.onpointerenter = e => showCard(e, step ? stepLines(n.step) : tensorLines(i));
+    g.onpointerenter = e => showCard(e, many ? [moduleAt(n.step), "steps " + n.step + " to " + n.last
+        + "; a click shows them"] : step ? stepLines(n.step) : tensorLines(i));
     g.onpointerleave = hideCard;
 }
 
 // What is in the window, and a little around it.
 function drawGraph() {
-    const box = el("graph"), svg = box.firstElementChild, scale = net.scale;
+    const box = el("graph"), svg = box.lastElementChild, scale = net.scale;
     const y0 = box.scrollTop / scale - 200, y1 = (box.scrollTop + box.clientHeight) / scale + 200;
     const held = document.activeElement?.dataset?.n;
     for (const [key, v] of [["width", net.width * scale], ["height", net.height * scale], ["viewBox", "0 0 " + net.width
@@ -254,6 +309,50 @@ function drawGraph() {
     if (again)
         again.focus({preventScroll: true});
     markGraph();
+    frameNetMap();
+}
+
+// ------------------------------------------------------------------ the overview
+
+const OVER = {w: 120, h: 150}; // pixels, at most
+
+// All nodes, small, in the corner of the window; a click goes there.
+function drawNetMap() {
+    const box = el("graph").firstElementChild, f = Math.min(OVER.w / net.width, OVER.h / net.height);
+    box.replaceChildren();
+    if (f > .5) // all of it is in the window anyway
+        return;
+    const w = Math.max(net.width * f, 8), h = Math.max(net.height * f, 8);
+    const svg = make(box, "svg", {width: w, height: h, role: "img", "aria-label": "The whole graph; the frame is what "
+        + "is shown"});
+    make(svg, "rect", {class: "plot", width: w, height: h});
+    const kinds = {};
+    for (const n of net.node) {
+        const c = n.step < 0 ? D.kind[n.row] : n.step <= D.peak && D.peak <= n.last ? "peak" : "other";
+        kinds[c] = (kinds[c] || "") + "M" + ((n.x - n.w / 2) * f).toFixed(1) + " " + (n.y * f).toFixed(1) + "h"
+            + Math.max(n.w * f, 1).toFixed(1) + "v" + Math.max(NODE.h * f, .7).toFixed(1) + "h-"
+            + Math.max(n.w * f, 1).toFixed(1) + "z";
+    }
+    for (const c in kinds)
+        make(svg, "path", {class: "dot " + c, d: kinds[c]});
+    make(svg, "rect", {class: "frame"});
+    svg.onpointerdown = svg.onpointermove = e => {
+        if (!(e.buttons & 1))
+            return;
+        const at = svg.getBoundingClientRect(), all = el("graph"), to = net.scale / f;
+        all.scrollTo((e.clientX - at.x) * to - all.clientWidth / 2, (e.clientY - at.y) * to - all.clientHeight / 2);
+    };
+    frameNetMap();
+}
+
+function frameNetMap() {
+    const all = el("graph"), svg = all.firstElementChild.firstElementChild;
+    if (!svg)
+        return;
+    const f = svg.getAttribute("width") / net.width / net.scale, frame = svg.lastElementChild;
+    for (const [key, v] of [["x", all.scrollLeft * f], ["y", all.scrollTop * f], ["width", Math.max(3, Math.min(
+        all.clientWidth * f, svg.getAttribute("width")))], ["height", Math.max(3, all.clientHeight * f)]])
+        frame.setAttribute(key, v);
 }
 
 function showNode(k) {
@@ -269,7 +368,8 @@ function markGraph() {
     if (!net || el("graph").hidden)
         return;
     for (const g of el("graph").querySelectorAll(".node"))
-        g.classList.toggle("sel", net.node[g.dataset.n].step >= 0 && net.node[g.dataset.n].step === state.step);
+        g.classList.toggle("sel", net.node[g.dataset.n].step >= 0 && net.node[g.dataset.n].step <= state.step
+            && state.step <= net.node[g.dataset.n].last);
     for (const path of el("graph").querySelectorAll(".edge"))
         path.classList.toggle("sel", +path.dataset.t === state.tensor);
 }
@@ -291,15 +391,26 @@ function showView(graph) {
     box.hidden = !graph;
     el("show-map").setAttribute("aria-pressed", !graph);
     el("show-graph").setAttribute("aria-pressed", graph);
+    for (const id of ["color", "log"])
+        el(id).parentNode.hidden = graph;
+    el("save").hidden = graph;
+    el("fold").parentNode.hidden = !graph || !D.step_name.some(name => name.includes("/"));
     if (!graph) {
         saveLink();
         return;
     }
     if (!net) {
         net = {...layGraph(), scale: 1};
+        make(box, "div", {class: "over"});
         make(box, "svg", {role: "group", "aria-label": "The graph; arrow keys go along its edges"});
         box.onscroll = () => requestAnimationFrame(drawGraph);
+        el("fold").onchange = e => {
+            fold = +e.target.value;
+            unfolded.clear();
+            relay(Math.max(0, state.step));
+        };
         drawGraph();
+        drawNetMap();
         net.node.forEach((n, k) => {
             if (n.step === D.peak)
                 box.scrollTo(n.x - box.clientWidth / 2, n.y - box.clientHeight / 2);

@@ -17,6 +17,21 @@ find_chromium || exit 0
 awk 'BEGIN { print "id,lower,upper,size"; print "large,0,5000,500000"; print "late,5000,10000,800000"
     for (i = 0; i < 9998; i++) print "t" i "," i "," i + 1 + i % 2 "," 1000 + 37 * i % 9000 }' >many.csv
 "$arenac" plan -q many.csv --planner greedy --emit html -o many.html
+# three modules of steps that no pass joins, inside a larger one
+{
+    echo 'graph modules {'
+    echo '  input x: f32[1,8,8,4]'
+    last=x
+    for m in a b c; do
+        for k in 1 2 3; do
+            echo "  $m$k: f32[1,8,8,4] = softmax($last) \"net/$m/softmax_$k\""
+            last=$m$k
+        done
+    done
+    echo "  output $last"
+    echo '}'
+} >modules.ag
+"$arenac" plan -q modules.ag --emit html,json -o modules
 # one giant tensor beside small ones; 30,000 tensors
 printf 'id,lower,upper,size\ngiant,0,4,50000000\nsmall,0,4,300\nother,1,3,900\nlast,2,4,64\n' >giant.csv
 "$arenac" plan -q giant.csv --emit html -o giant.html
