@@ -145,21 +145,6 @@ static bool put_names(ac_op_list *l, int32_t format, ac_op op, const char *befor
     return any;
 }
 
-/* ------------------------------------------------------------------ names */
-
-static bool known(const ac_op_list *l, const char *name)
-{
-    ac_operator o;
-    for (int op = 1; op < AC_OP_COUNT; op++)
-        if (!strcmp(ac_ops[op].text, name))
-            return true;
-    for (int32_t f = 0; f < l->n_formats; f++)
-        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
-            if (!strcmp(o.name, name))
-                return true;
-    return false;
-}
-
 /* ------------------------------------------------------------------ text */
 
 static void put_row(ac_op_list *l, ac_op op)
@@ -334,6 +319,19 @@ static const char *closest_operator(const ac_op_list *l, const char *name)
         for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
             ac_push(l->s->cx->region, &names, o.name);
     return ac_closest(name, names.item, names.n);
+}
+
+static bool known(const ac_op_list *l, const char *name)
+{
+    ac_operator o;
+    for (int op = 1; op < AC_OP_COUNT; op++)
+        if (!strcmp(ac_ops[op].text, name))
+            return true;
+    for (int32_t f = 0; f < l->n_formats; f++)
+        for (int32_t i = 0; ac_import_operator(f, i, &o); i++)
+            if (!strcmp(o.name, name))
+                return true;
+    return false;
 }
 
 /* Reports the first name that is unknown here and in all formats. */

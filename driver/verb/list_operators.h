@@ -1,5 +1,5 @@
-/* list_operators.h - the verb ops in three files: text and Markdown (list_operators.c), JSON (operators_json.c), the rows
- * that the user has named (operators_wanted.c). */
+/* list_operators.h - the verb ops in three files: text and Markdown (list_operators.c), JSON (operators_json.c), and
+ * the operators that are requested (operator_names.c). */
 #ifndef AC_DRIVER_VERB_LIST_OPERATORS_H
 #define AC_DRIVER_VERB_LIST_OPERATORS_H
 #include "driver/verb/composed.h"
@@ -14,9 +14,8 @@ typedef struct ac_op_list {
     int32_t n_names;
 } ac_op_list;
 
-/* Is `name` that of op here or in some format? */
-bool ac_op_means(const ac_op_list *l, ac_op op, const char *name);
-bool ac_op_wanted(const ac_op_list *l, ac_op op); /* has the user named it, or nothing? */
+bool ac_op_means(const ac_op_list *l, ac_op op, const char *name); /* that of op here or in some format */
+bool ac_op_wanted(const ac_op_list *l, ac_op op);                  /* has the user named it, or nothing? */
 /* Has the user named this row of a format, or the operator that it becomes, or nothing? */
 bool ac_op_row_wanted(const ac_op_list *l, const ac_operator *row);
 bool ac_op_tried(const ac_op_list *l, int32_t format); /* its nodes can be tried one by one (composed.h) */

@@ -22,10 +22,12 @@ let width = 0, dark = false; // of the picture; as it is drawn
 // Colours as in page.css, for the image of small shapes; light and dark.
 const isDark = () => (document.documentElement.dataset.theme
     || (matchMedia("(prefers-color-scheme:dark)").matches ? "dark" : "light")) === "dark";
-const COLORS = [{in: [47, 174, 138], out: [240, 168, 48], state: [213, 143, 181], scratch: [240, 228, 66]},
-    {in: [29, 107, 85], out: [138, 90, 16], state: [122, 69, 98], scratch: [107, 99, 20]}];
+const COLORS = [{in: [47, 174, 138], out: [240, 168, 48], state: [213, 143, 181], scratch: [240, 228, 66],
+    kept: [184, 164, 227], again: [240, 140, 90]},
+    {in: [29, 107, 85], out: [138, 90, 16], state: [122, 69, 98], scratch: [107, 99, 20],
+        kept: [85, 66, 138], again: [143, 74, 38]}];
 const TINTS = [[[140, 196, 230], [106, 174, 216], [176, 216, 239]], [[45, 95, 128], [36, 79, 110], [58, 111, 146]]];
-const colorOf = i => paint ? paint(i) : COLORS[+dark][D.kind[i]] || TINTS[+dark][i % 3];
+const colorOf = i => paint ? paint(i) : COLORS[+dark][D.role[i] || D.kind[i]] || TINTS[+dark][i % 3];
 
 const hasShape = i => D.item[i] >= 0 && (D.root[D.item[i]] === i ? D.size[D.item[i]] : D.bytes[i]) > 0;
 

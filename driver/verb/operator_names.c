@@ -1,4 +1,4 @@
-/* operators_wanted.c - which rows of the tables of operators the user has named. */
+/* operator_names.c - the operators that the user of the verb ops has named, here or as in a format. */
 #include "driver/verb/list_operators.h"
 
 #include <string.h>
