@@ -11,7 +11,7 @@
 #include "base/shell.h"
 #include "codegen/targets.h"
 #include "ir/lower/conv/expanded.h"
-#include "ir/lower/gpu/product.h"
+#include "ir/lower/gpu/excited_pays.h"
 #include "ir/pass/run/run.h"
 #include "ir/pass/state/other_lengths.h"
 

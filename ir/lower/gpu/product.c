@@ -3,11 +3,11 @@
 #include "ir/lower/gpu/product.h"
 
 #include "ir/lower/gpu/excite.h"
-#include "ir/ops/decode/expanded.h"
-
+#include "ir/lower/gpu/excited_pays.h"
 #include "ir/lower/gpu/small.h"
 #include "ir/lower/gpu/staged.h"
 #include "ir/lower/matrix.h"
+#include "ir/ops/decode/expanded.h"
 
 #include <assert.h>
 

@@ -30,10 +30,6 @@ int ac_gpu_gated_rows(ac_lower *L, ac_channel *c, ac_tensor *gate, int64_t image
 /* The same; each block computes the gates that it needs, of one image of `image` rows. */
 bool ac_gpu_excited_fits(const ac_lower *L, const ac_channel *c, const struct ac_excite *e, int64_t image);
 int ac_gpu_excited_rows(ac_lower *L, ac_channel *c, const struct ac_excite *e, int64_t image);
-/* True if that takes less time than a launch for the gates, by a model: `outputs` channels of the result, from sums of
- * the tiles of d. */
-struct ac_expanded;
-bool ac_gpu_excited_pays(const ac_target *t, const struct ac_excite *e, int64_t outputs, const struct ac_expanded *d);
 /* batch_matmul: c->w is the right side. */
 int ac_gpu_matrices(ac_lower *L, ac_channel *c, bool adj_x, bool adj_y, int64_t depth);
 
