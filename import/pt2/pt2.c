@@ -322,11 +322,22 @@ static ac_ep_buffer *buffer_of(const ac_ep *r, const char *name)
     return NULL;
 }
 
+/* An input that the program changes in place: callers of compiled code keep theirs. */
+static void warn_of_change(const ac_ep *r, const char *name)
+{
+    ac_warn(r->cx, (ac_place){.file = r->reading->file.path}, W0001,
+            "the program changes its input '%s' in place; compiled code does not: return the new value from forward",
+            name);
+}
+
 /* An output that is not for the user. */
 static int read_change(ac_ep_node *n, const ac_js_node *spec, const ac_js_node *x)
 {
     ac_ep *r = n->r;
     const ac_js_node *name = ac_js_get(spec, "buffer_name");
+    const ac_js_node *changed = ac_js_get(spec, "user_input_name");
+    if (ac_ep_is(spec, "user_input_mutation") && changed && changed->kind == AC_JS_STRING)
+        warn_of_change(r, changed->text);
     if (ac_ep_is(spec, "user_input_mutation") || ac_ep_is(spec, "token"))
         return AC_OK;
     if (!ac_ep_is(spec, "buffer_mutation"))
@@ -367,6 +378,11 @@ static int read_outputs(ac_ep *r)
         if (!spec || !v)
             return ac_ep_bad(r, s, "an output has no kind");
         AC_TRY(ac_ep_is(spec, "user_output") ? add_output(&n, v) : read_change(&n, spec, v));
+    }
+    for (int32_t i = 0; i < r->reading->input.n; i++) {
+        const ac_ep_value *v = ac_ep_value_find(r->main, r->reading->input.item[i]->name);
+        if (v && v->kind == AC_EP_TENSOR && v->cell->version)
+            warn_of_change(r, v->name);
     }
     return AC_OK;
 }

@@ -120,6 +120,10 @@ class Program(Graph):
         self.outputs.insert(0, T(name))
         self.output_specs.insert(0, {"buffer_mutation": {"arg": {"name": name}, "buffer_name": buffer}})
 
+    def change_input(self, name, user_input):
+        self.outputs.insert(0, T(name))
+        self.output_specs.insert(0, {"user_input_mutation": {"arg": {"name": name}, "user_input_name": user_input}})
+
     def json(self):
         return {"graph_module": {"graph": self.graph(), "module_call_graph": [],
                                  "signature": {"input_specs": self.input_specs, "output_specs": self.output_specs}},
