@@ -1,6 +1,7 @@
 /* settings.c - the meaning of the options for a target: those that it ignores, and why. */
 #include "driver/request/settings.h"
 
+#include "base/ascii.h"
 #include "codegen/targets.h"
 #include "driver/request/boards.h"
 #include "driver/request/request.h"
@@ -113,13 +114,34 @@ static const ac_target *aligned_for(ac_ctx *cx, const ac_target *t, int64_t alig
     return own;
 }
 
+/* The target for a name that other tools have; NULL: it is in no table. */
+static const char *target_of_word(const char *name)
+{
+    static const struct {
+        const char *word, *target;
+    } WORDS[] = {
+#define WORD(word, target) {word, target},
+#include "driver/request/target_words.def"
+#undef WORD
+    };
+    for (size_t i = 0; i < sizeof WORDS / sizeof *WORDS; i++)
+        if (ac_same_letters(WORDS[i].word, name))
+            return WORDS[i].target;
+    return NULL;
+}
+
 static int find_target(ac_ctx *cx, const char *name, const ac_target **out)
 {
     if ((*out = ac_target_find(name)))
         return AC_OK;
+    const char *word = target_of_word(name);
     const char *near = closest_target(cx, name);
     const ac_board_row *board = ac_boards_of_chip(name);
     ac_error(cx, NOWHERE, E0501, "unknown target '%s'", name);
+    if (ac_boards_find(name))
+        return ac_help(cx, "it is a board: --board %s; arenac targets lists targets", name);
+    if (word)
+        return ac_help(cx, "-t %s is the target for %s; arenac targets lists all", word, name);
     if (board)
         return ac_help(
             cx, "give the core, -t %s for %s, or a board, such as --board %s; arenac targets --boards lists them",
