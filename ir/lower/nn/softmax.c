@@ -31,14 +31,15 @@ typedef struct row {
     int32_t diff_min, most_diff; /* the table ends with most_diff */
     ac_x inverse, down; /* 8 bits: reciprocal of the sum, and how far products are shifted; log: the sum's logarithm,
                            least difference */
-    int32_t held;       /* warps: elements of a lane, then their values, in registers; -1: none */
+    int32_t kept;       /* warps: the values of a lane's elements, in registers; -1: none */
 } row;
 
 /* A number system, element by element: the operations of both fixed-point schedules, and of the warps, on a row. */
 typedef struct steps {
-    ac_dtype d;                                        /* of max, values and sum */
-    double least;                                      /* below every element */
-    ac_x (*value)(ac_lower *L, const row *r, ac_x x);  /* from an element, with max known */
+    ac_dtype d;   /* of max, values and sum */
+    double least; /* below every element */
+    ac_x (*value)(ac_lower *L, const row *r,
+                  ac_x x); /* of an element, from which its term and its result are; max is known */
     ac_x (*term)(ac_lower *L, const row *r, ac_x v);   /* of the sum, from the value */
     void (*prepare)(ac_lower *L, row *r);              /* values derived from the sum that results need, once for a
                                                         * row */
@@ -220,98 +221,77 @@ static const steps STEPS_F32[2] = {
     {AC_F32, -(double)3.402823466e38F, shifted, exp_of_f32, log_of_sum, less_f32}, /* log_softmax */
 };
 
-/* The columns of a lane, one after another; those that it holds are computed as though all lanes had as many. */
-typedef struct columns {
-    ac_x c, at, inside; /* at: in the registers; inside: is c a column? 0: always */
-} columns;
+/* A lane has columns t % 32, and every 32nd after it. It keeps the values of up to MOST_KEPT in registers. */
+enum { MOST_KEPT = 16 };
 
-enum { MOST_HELD = 64 }; /* elements of a row that a lane holds */
-
-static int64_t held_of(const row *r)
+static int64_t columns_of(const row *r)
 {
     return (r->r.depth + GPU_LANES - 1) / GPU_LANES;
 }
 
-static columns open_columns(ac_lower *L, row *r, const ac_gpu_warps *w)
+/* A loop over them. */
+static ac_x open_columns(ac_lower *L, row *r, const ac_gpu_warps *w)
 {
     ac_lb *b = &L->b;
     const ac_x depth = ac_lb_i32(b, r->r.depth);
     r->r.base = ac_lb_mul(b, w->item, depth);
-    if (r->held < 0)
-        return (columns){.c = ac_lb_for(b, "c", w->lane, depth, GPU_LANES, AC_MARK_SERIAL)};
-    const ac_x i = ac_lb_for(b, "i", ac_lb_i32(b, 0), ac_lb_i32(b, held_of(r)), 1, AC_MARK_UNROLL);
-    const ac_x c = ac_lb_add(b, w->lane, ac_lb_mul(b, i, ac_lb_i32(b, GPU_LANES)));
-    return (columns){.c = c,
-                     .at = ac_lb_add(b, ac_lb_mul(b, i, ac_lb_i32(b, w->threads)), w->t),
-                     .inside = r->r.depth % GPU_LANES ? ac_lb_lt(b, c, depth) : 0};
+    return ac_lb_for(b, "c", w->lane, depth, GPU_LANES, r->kept >= 0 ? AC_MARK_UNROLL : AC_MARK_SERIAL);
 }
 
-/* An element; of a lane that has none, the last one. */
-static ac_x load_column(ac_lower *L, row *r, const columns *k)
+static ac_x kept_at(ac_lower *L, const ac_gpu_warps *w, ac_x c)
 {
     ac_lb *b = &L->b;
-    const ac_x x = element(L, r, k->inside ? ac_lb_min(b, k->c, ac_lb_i32(b, r->r.depth - 1)) : k->c);
-    if (r->held >= 0)
-        ac_lb_store(b, r->held, k->at, x);
-    return x;
+    return ac_lb_add(b, ac_lb_mul(b, ac_lb_div(b, c, ac_lb_i32(b, GPU_LANES)), ac_lb_i32(b, w->threads)), w->t);
 }
 
-static ac_x value_of(ac_lower *L, row *r, const steps *s, const columns *k)
-{
-    return s->value(L, r, r->held < 0 ? element(L, r, k->c) : ac_lb_load(&L->b, r->held, k->at, 1));
-}
-
-static void add_term(ac_lower *L, row *r, const steps *s, const columns *k)
+/* Adds the term of column c to the sum. */
+static void add_term(ac_lower *L, row *r, const steps *s, const ac_gpu_warps *w, ac_x c)
 {
     ac_lb *b = &L->b;
-    const ac_x v = value_of(L, r, s, k), sum = ac_lb_get(b, r->sum);
-    ac_x term = s->term(L, r, v);
-    if (r->held >= 0)
-        ac_lb_store(b, r->held, k->at, v);
-    if (k->inside)
-        term = ac_lb_select(b, k->inside, term, ac_lb_like(b, term, 0));
+    const ac_x v = s->value(L, r, element(L, r, c)), sum = ac_lb_get(b, r->sum), term = s->term(L, r, v);
+    if (r->kept >= 0)
+        ac_lb_store(b, r->kept, kept_at(L, w, c), v);
     ac_lb_set(b, r->sum, ac_dtype_is_float(s->d) ? ac_lb_add(b, sum, term) : ac_lb_add_wrap(b, sum, term));
 }
 
-static void put_result(ac_lower *L, row *r, const steps *s, const columns *k)
+static void put_result(ac_lower *L, row *r, const steps *s, const ac_gpu_warps *w, ac_x c)
 {
-    ac_lb *b = &L->b;
-    const ac_x v = r->held < 0 ? value_of(L, r, s, k) : ac_lb_load(b, r->held, k->at, 1), y = s->result(L, r, v);
-    if (k->inside)
-        ac_lb_if(b, k->inside);
-    ac_lo_rows_store(L, &r->r, k->c, y, 1);
-    if (k->inside)
-        ac_lb_end(b);
+    const ac_x v = r->kept >= 0 ? ac_lb_load(&L->b, r->kept, kept_at(L, w, c), 1) : s->value(L, r, element(L, r, c));
+    ac_lo_rows_store(L, &r->r, c, s->result(L, r, v), 1);
 }
 
-/* GPUs: a warp for each row. Lanes hold their elements, and then what these become of, unless a row is long. */
+static ac_x result_log_8(ac_lower *L, const row *r, ac_x x);
+
+/* GPUs: a warp for each row. */
 static int warp_rows(ac_lower *L, row *r, const steps *s)
 {
     ac_lb *b = &L->b;
     const bool real = ac_dtype_is_float(s->d);
     ac_gpu_warps w;
-    columns k;
+    ac_x c;
     r->r.x = ac_lo_operand(L, r->r.in);
     const int64_t rows = ac_tensor_count(r->r.in) / r->r.depth;
     const int32_t threads = ac_gpu_warps_threads(rows, r->r.depth);
-    const int32_t max_buf = ac_lo_gpu_local(L, "max", s->d, threads, AC_WHERE_THREAD);
-    if (held_of(r) <= MOST_HELD)
-        r->held = ac_lo_gpu_local(L, "row", s->d, held_of(r) * threads, AC_WHERE_THREAD);
+    if (columns_of(r) <= MOST_KEPT)
+        r->kept = ac_lo_gpu_local(L, "value", s->d, columns_of(r) * threads, AC_WHERE_THREAD);
+    const bool max_again = r->kept < 0 || s->result == result_log_8;
+    const int32_t max_buf = max_again ? ac_lo_gpu_local(L, "max", s->d, threads, AC_WHERE_THREAD) : -1;
     ac_gpu_warps_open(&w, L, rows, r->r.depth, s->d);
     ac_gpu_warps_phase(&w);
-    r->max = ac_lb_var(b, "max", real ? ac_lb_num(b, s->d, s->least) : ac_lb_int(b, s->d, (int64_t)s->least));
-    k = open_columns(L, r, &w);
-    ac_lb_set(b, r->max, ac_lb_max(b, load_column(L, r, &k), ac_lb_get(b, r->max)));
+    ac_x v = ac_lb_var(b, "max", real ? ac_lb_num(b, s->d, s->least) : ac_lb_int(b, s->d, (int64_t)s->least));
+    c = open_columns(L, r, &w);
+    ac_lb_set(b, v, ac_lb_max(b, element(L, r, c), ac_lb_get(b, v)));
     ac_lb_end(b);
-    ac_gpu_warps_put(&w, ac_lb_get(b, r->max));
+    ac_gpu_warps_put(&w, ac_lb_get(b, v));
     ac_gpu_warps_end(&w);
     ac_gpu_warps_reduce(&w, ac_lb_max);
     ac_gpu_warps_phase(&w);
     r->max = ac_gpu_warps_get(&w);
-    ac_lb_store(b, max_buf, w.t, r->max);
+    if (max_again)
+        ac_lb_store(b, max_buf, w.t, r->max);
     r->sum = ac_lb_var(b, "sum", real ? ac_lb_num(b, s->d, 0) : ac_lb_int(b, s->d, 0));
-    k = open_columns(L, r, &w);
-    add_term(L, r, s, &k);
+    c = open_columns(L, r, &w);
+    add_term(L, r, s, &w, c);
     ac_lb_end(b);
     ac_gpu_warps_put(&w, ac_lb_get(b, r->sum));
     ac_gpu_warps_end(&w);
@@ -320,10 +300,10 @@ static int warp_rows(ac_lower *L, row *r, const steps *s)
     ac_lo_rows_index(L, &r->r, w.item);
     ac_lb_if(b, w.live);
     r->sum = ac_gpu_warps_get(&w);
-    r->max = ac_lb_load(b, max_buf, w.t, 1);
+    r->max = max_again ? ac_lb_load(b, max_buf, w.t, 1) : 0;
     s->prepare(L, r);
-    k = open_columns(L, r, &w);
-    put_result(L, r, s, &k);
+    c = open_columns(L, r, &w);
+    put_result(L, r, s, &w, c);
     ac_lb_end(b);
     ac_lb_end(b);
     ac_gpu_warps_end(&w);
@@ -538,7 +518,7 @@ static int lower(ac_lower *L, bool log, float beta)
              .beta = beta,
              .log = log,
              .e = -1,
-             .held = -1};
+             .kept = -1};
     ac_lo_result_buf(L);
     if (ac_tensor_count(in) == 0)
         return AC_OK;

@@ -80,7 +80,7 @@ plant digits_f32 'a weight of the neighbour' 's/ k_1\[/ k_1[1 + /' 'behind the e
 plant digits_f32 'a weight of the neighbour' 's/ k_1\[/ k_1[1 + /' 'status 100'
 plant digits_f32 'a weight far away' 's/ k_1\[/ k_1[90000 + /' 'behind the end of a tensor'
 plant digits_f32 'an element before the first' '/steps_0(/,/^}/s/ x\[/ x[-1 + /' 'before a tensor' race
-plant digits_f32 'results behind the last' '/steps_0(/,/^}/s/ out\[/ out[1 + /' 'behind the end of a tensor'
+plant digits_f32 'results behind the last' '/conv_2d_2(/,/^}/s/(out + (/(out + (64 + /' 'behind the end of a tensor'
 weight='ARN_BEGIN(); ((float *)k)[0] = 0;'
 plant digits_f32 'a weight that changes' "/steps_0(/,/^}/s/ARN_BEGIN();/$weight/" 'stores to weights'
 small='s/ARN_SHARED(float, xs, \([0-9]*\))/ARN_SHARED(float, xs, \1 - 12)/'

@@ -102,12 +102,11 @@ static void reduction_sum_0_call(void *const *a)
 
 /* softmax 'z' -> f32 [4,256]
  * step 1: softmax 'z': x f32 [4,256] at 0x0000 -> z f32 [4,256] at 0x1000
- *   out   f32[1024]  f32 [4,256] z
- *   x     f32[1024]  f32 [4,256] x */
+ *   out    f32[1024]  f32 [4,256] z
+ *   x      f32[1024]  f32 [4,256] x */
 ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
 {
-    float max[1];
-    float row[8];
+    float value[8];
     float part[1];
     float all[1];
     const int32_t g = (int32_t)blockIdx.x;
@@ -115,16 +114,17 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
         {
             const int32_t t = (int32_t)threadIdx.x;
             const int32_t t0 = g * 4 + t / 32;
-            const int32_t t1 = t % 32;
-            float max_1 = -3.4028235e+38f;
-            const int32_t t2 = (t0 < 3 ? t0 : 3) * 256;
+            float max = -3.4028235e+38f;
+            const int32_t t1 = (t0 < 3 ? t0 : 3) * 256;
             ARN_UNROLL
-            for (int32_t i = 0; i < 8; i++) {
-                const float x0 = x[t2 + (t1 + i * 32)];
-                row[i] = x0;
-                max_1 = x0 > max_1 ? x0 : max_1;
+            for (int32_t k = 0; k < 8; k++) {
+                const int32_t c = t % 32 + k * 32;
+                if (c < 256) {
+                    const float x0 = x[t1 + c];
+                    max = x0 > max ? x0 : max;
+                }
             }
-            part[0] = max_1;
+            part[0] = max;
         }
         __syncthreads();
         {
@@ -153,24 +153,30 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
             all[0] = part4 > part5 ? part4 : part5;
         }
         {
+            const int32_t t = (int32_t)threadIdx.x;
+            const int32_t t2 = g * 4 + t / 32;
             const float all4 = all[0];
-            max[0] = all4;
             float sum = 0.0f;
+            const int32_t t3 = (t2 < 3 ? t2 : 3) * 256;
             ARN_UNROLL
-            for (int32_t i = 0; i < 8; i++) {
-                const float t3 = row[i] - all4;
-                const float t4 = -104.0f > t3 ? -104.0f : t3;
-                const float t5 = fmaf(t4, 1.442695f, 12583104.0f);
-                const float t6 = t5 - 12583104.0f;
-                const float t7 = fmaf(t6, -1.4286068e-06f, fmaf(t6, -0.69314575f, t4));
-                const float t8 = fmaf(fmaf(fmaf(fmaf(0.001395045f, t7, 0.008368882f), t7, 0.041666206f), t7, 0.1666652f), t7, 0.5f);
-                const float t9 = (fmaf(t7 * t7, t8, t7) + 1.0f) * __uint_as_float((uint32_t)(int32_t)((uint32_t)(int32_t)__float_as_uint(t5) * 8388608u));
-                const float t10 = t9 * 2.7105054e-20f;
-                row[i] = t10;
-                sum += t10;
+            for (int32_t k_1 = 0; k_1 < 8; k_1++) {
+                const int32_t c = t % 32 + k_1 * 32;
+                if (c < 256) {
+                    const float t4 = x[t3 + c] - all4;
+                    const float t5 = -104.0f > t4 ? -104.0f : t4;
+                    const float t6 = fmaf(t5, 1.442695f, 12583104.0f);
+                    const float t7 = t6 - 12583104.0f;
+                    const float t8 = fmaf(t7, -1.4286068e-06f, fmaf(t7, -0.69314575f, t5));
+                    const float t9 = fmaf(fmaf(fmaf(fmaf(0.001395045f, t8, 0.008368882f), t8, 0.041666206f), t8, 0.1666652f), t8, 0.5f);
+                    const float t10 = (fmaf(t8 * t8, t9, t8) + 1.0f) * __uint_as_float((uint32_t)(int32_t)((uint32_t)(int32_t)__float_as_uint(t6) * 8388608u));
+                    const float t11 = t10 * 2.7105054e-20f;
+                    value[c / 32] = t11;
+                    sum += t11;
+                }
             }
             part[0] = sum;
         }
+        __syncthreads();
         {
             all[0] = part[0] + shfl_xor_f32(part[0], 16);
         }
@@ -188,14 +194,16 @@ ARN_KERNEL(128) reduction_softmax_1(float *__restrict__ out, const float *x)
         }
         {
             const int32_t t = (int32_t)threadIdx.x;
-            const int32_t t11 = g * 4 + t / 32;
-            const int32_t t12 = t % 32;
-            if (t11 < 4) {
-                const int32_t t13 = (t11 < 3 ? t11 : 3) * 256;
+            const int32_t t12 = g * 4 + t / 32;
+            if (t12 < 4) {
+                const int32_t t13 = (t12 < 3 ? t12 : 3) * 256;
                 const float all5 = all[0];
                 ARN_UNROLL
-                for (int32_t i = 0; i < 8; i++) {
-                    out[t13 + (t12 + i * 32)] = row[i] / all5;
+                for (int32_t k_2 = 0; k_2 < 8; k_2++) {
+                    const int32_t c = t % 32 + k_2 * 32;
+                    if (c < 256) {
+                        out[t13 + c] = value[c / 32] / all5;
+                    }
                 }
             }
         }
