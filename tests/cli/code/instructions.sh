@@ -44,7 +44,7 @@ has digits_int8 cortex-m4 "${call}digits_int8_tile_row_1x4"
 has dsnet_int8 cortex-m55-mve 'vmla\.[iu]32[[:space:]]+q'
 has dsnet_int8 cortex-m55 'vmladava|vmlava'
 # RISC-V: two pixels in a word; vectors, WebAssembly
-has dsnet_int8 rv32imac 'mulh' 'dsnet_int8_rows_4x4'
+has dsnet_int8 rv32imac 'mulh' 'call[[:space:]]+dsnet_int8_rows_4x4'
 has dsnet_int8 rv64gcv 'vwmacc\.vx'
 has dsnet_f32 rv64gcv 'vfmacc\.vf'
 has dsnet_int8 rv32imac-zve32x 'vwmacc\.vx' 'vwmacc\.vv' 'vsmul\.vv' 'vssra\.vv'

@@ -18,7 +18,9 @@ for page in $(grep -l "^cp \.\./examples/" "$src"/docs/*.md); do
             { missing "ONNX Runtime" "onnx and onnxruntime from PyPI (ARENAC_ORT names their Python)"; continue; }
         follow "$name" ;;
     *-pytorch)
-        have_torch && ! sanitized && (as_installed "$tmp/site" && follow "$name" && exit $bad) || bad=$? ;;
+        if have_torch && ! sanitized; then
+            (as_installed "$tmp/site" && follow "$name" && exit $bad) || bad=1
+        fi ;;
     *) follow "$name" ;;
     esac
 done
