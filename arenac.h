@@ -112,6 +112,7 @@ int arenac_verb_show(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_verify(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_prove(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_diff(arenac *a, const char *const *path, int32_t n);
+int arenac_verb_fit(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_convert(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_quantize(arenac *a, const char *const *path, int32_t n);
 int arenac_verb_targets(arenac *a, const char *const *path, int32_t n);

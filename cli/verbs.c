@@ -157,6 +157,11 @@ int ac_cli_diff(ac_cli *cli)
     return call_whole(cli, arenac_verb_diff);
 }
 
+int ac_cli_fit(ac_cli *cli)
+{
+    return call(cli, arenac_verb_fit);
+}
+
 int ac_cli_convert(ac_cli *cli)
 {
     return call_whole(cli, arenac_verb_convert);

@@ -72,6 +72,11 @@ int arenac_verb_diff(arenac *a, const char *const *path, int32_t n)
     return run_verb(a, ac_diff, path, n);
 }
 
+int arenac_verb_fit(arenac *a, const char *const *path, int32_t n)
+{
+    return run_verb(a, ac_fit, path, n);
+}
+
 int arenac_verb_convert(arenac *a, const char *const *path, int32_t n)
 {
     return run_verb(a, ac_convert, path, n);

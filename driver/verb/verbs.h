@@ -18,6 +18,7 @@ ac_verb_fn ac_audit;          /* audit.c: verify */
 ac_verb_fn ac_prove_verb;     /* audit.c: prove */
 ac_verb_fn ac_diff;           /* diff.c */
 ac_verb_fn ac_convert;        /* convert.c */
+ac_verb_fn ac_fit;            /* fit.c */
 ac_verb_fn ac_targets;        /* lists.c */
 ac_verb_fn ac_explain;        /* lists.c */
 ac_verb_fn ac_list_operators; /* list_operators.c: ops */
